@@ -128,7 +128,7 @@ def test_a_subscriber_that_fails_changes_no_answer(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_with_its_name(field: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=f"^{field} is "):
+    with pytest.raises(ValueError, match=f"^{field} must be "):
         memtui.Settings(**{field: value})
 
 

@@ -10,27 +10,19 @@ import pytest
 import memtui
 
 ROOT = Path(memtui.__file__).parent
-PLACES = ("ui", "cli", "flows", "editing", "engine", "review", "audit/report", "core", "agents/hooks")
+PLACES = ("ui", "cli", "flows", "editing", "engine", "review", "audit", "core", "agents/hooks")
 NOT_HELD = {"core/messages.py": "answers to the model, whose texts are a contract"}
 FORBIDDEN = {
     r"or no longer": "name the switch: `Blame on/off`",
     r"memories went|went at once|when it went": "were deleted",
     r"no moment": "Can't read ... as a time",
-    r"is gone already|gone by now|gone meanwhile": "was deleted",
-}
-"""Patterns that no sentence may hold, and what to say in their place."""
-
-TOO_STRICT_YET = {
     r"gone": "was deleted",
     r"brings? back|brought back": "restore",
     r"anew": "again",
     r"mend": "fix",
     r"somebody": "another program, or a named actor",
 }
-"""Forbidden too, where `PENDING` does not list the file."""
-
-PENDING = Path(__file__).with_name("words_pending.txt")
-"""Files that have not been rewritten yet, one a line; a file that has no such word left must be taken out."""
+"""Patterns that no sentence may hold, and what to say in their place."""
 
 _LABEL_WORDS = 4
 
@@ -53,8 +45,8 @@ def iter_shown(source: str) -> Iterator[tuple[int, str]]:
                     yield node.lineno, text
 
 
-def find_forbidden(source: str, words: dict[str, str]) -> list[str]:
-    pattern = re.compile("|".join(rf"\b(?:{each})\b" for each in words), re.IGNORECASE)
+def find_forbidden(source: str) -> list[str]:
+    pattern = re.compile("|".join(rf"\b(?:{each})\b" for each in FORBIDDEN), re.IGNORECASE)
     return [f"{line}: {match[0]!r} in {text!r}" for line, text in iter_shown(source) if (match := pattern.search(text))]
 
 
@@ -70,24 +62,12 @@ def _list_files() -> list[str]:
     return sorted(name for name in found if name not in NOT_HELD)
 
 
-def _list_pending() -> list[str]:
-    return PENDING.read_text(encoding="utf-8").split()
-
-
 @pytest.mark.parametrize("place", PLACES)
 def test_no_sentence_has_a_forbidden_word(place: str) -> None:
-    pending = _list_pending()
-    bad = []
-    for name in _list_files():
-        if name.startswith(f"{place}/"):
-            words = FORBIDDEN if name in pending else FORBIDDEN | TOO_STRICT_YET
-            bad += [f"{name}:{each}" for each in find_forbidden((ROOT / name).read_text(encoding="utf-8"), words)]
+    names = [name for name in _list_files() if name.startswith(f"{place}/")]
+    assert names
+    bad = [f"{name}:{each}" for name in names for each in find_forbidden((ROOT / name).read_text(encoding="utf-8"))]
     assert not bad, "\n".join(bad)
-
-
-@pytest.mark.parametrize("name", _list_pending())
-def test_a_pending_file_still_has_a_word_to_replace(name: str) -> None:
-    assert find_forbidden((ROOT / name).read_text(encoding="utf-8"), TOO_STRICT_YET)
 
 
 def test_labels_of_keys_are_at_most_four_words() -> None:
@@ -102,7 +82,6 @@ def test_labels_of_keys_are_at_most_four_words() -> None:
 
 @pytest.mark.parametrize("words", ["Pin it, or no longer", "5 memories went", "x.md is gone.", "Made anew", "Mend it"])
 def test_a_forbidden_word_is_found(words: str) -> None:
-    everything = FORBIDDEN | TOO_STRICT_YET
-    assert find_forbidden(f"show({words!r})", everything)
-    assert find_forbidden(f"show(f'{{count}} {words}')", everything)
-    assert not find_forbidden(f"def show():\n    {words!r}\n", everything), "a docstring is not shown"
+    assert find_forbidden(f"show({words!r})")
+    assert find_forbidden(f"show(f'{{count}} {words}')")
+    assert not find_forbidden(f"def show():\n    {words!r}\n"), "a docstring is not shown"

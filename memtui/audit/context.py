@@ -353,15 +353,15 @@ def _build_note(node: Node, content: FileContent | Exception | None, limit: int,
         case FileContent():
             data, node = content
         case FileNotFoundError():
-            problem = "It went away while the folder was read."
+            problem = "It was deleted while the folder was read."
         case FileTooLarge():
             is_too_large = True
             size, most = format_human_size(content.size), format_human_size(limit)
-            problem = f"It has {size}, and no more than {most} are read of a file."
+            problem = f"It has {size}, over the limit of {most} for reading."
         case OSError():
             problem = f"It cannot be read: {_describe_os_error(content)}."
         case _:
-            problem = "It was replaced by something else while it was read."
+            problem = "It was replaced while it was read."
     return Note(node.path, data, node.mtime_ns, node.size, node.links, problem, is_too_large, rules)
 
 
@@ -374,17 +374,16 @@ def _build_other_entry(observer: Observer, node: Node, *, is_empty: bool) -> Oth
     try:
         target = os.fsdecode(observer.store.read_link(path))
     except (NotRegularFile, SymlinkEscape):
-        return OtherEntry(node.path, node.kind, problem="It was replaced by something else while it was looked at.")
+        return OtherEntry(node.path, node.kind, problem="It was replaced while it was checked.")
     except OSError as error:
-        return OtherEntry(node.path, node.kind, problem=f"It cannot be looked at: {_describe_os_error(error)}.")
+        return OtherEntry(node.path, node.kind, problem=f"It cannot be read: {_describe_os_error(error)}.")
     try:
         is_dangling = observer.store.get_node(path, follow=True) is None
     except SymlinkEscape:
         return OtherEntry(node.path, node.kind, target, leaves_folder=True)
     except OSError as error:  # such as links that lead to each other
-        return OtherEntry(
-            node.path, node.kind, target, is_dangling=True, problem=f"It leads nowhere: {_describe_os_error(error)}."
-        )
+        problem = f"Its target is missing: {_describe_os_error(error)}."
+        return OtherEntry(node.path, node.kind, target, is_dangling=True, problem=problem)
     return OtherEntry(node.path, node.kind, target, is_dangling=is_dangling)
 
 

@@ -293,7 +293,7 @@ def _find_secret_span(hit: Hit) -> Span:
     return hit.start, hit.start if hit.end is None else hit.end
 
 
-_TEAM_NOTE = "It is a team's, mirrored from a server: what goes here may go for everybody."
+_TEAM_NOTE = "It is a team's note, mirrored from a server: a change here may affect everybody."
 
 
 def _advise(rule: AuditRule, hit: Hit) -> str:
@@ -301,7 +301,7 @@ def _advise(rule: AuditRule, hit: Hit) -> str:
     if not any(is_team_note(str(path)) for path in (hit.path, hit.facts.get("of", ""))):
         return rule.do
     if rule.family is Family.UPKEEP:
-        return f"{_TEAM_NOTE} Leave it there, and tell those who keep it."
+        return f"{_TEAM_NOTE} Leave it there, and report it to its owners."
     return f"{rule.do} {_TEAM_NOTE}"
 
 

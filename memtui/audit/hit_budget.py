@@ -73,12 +73,12 @@ class HitBudget:
     def build_hits(self) -> Iterator[Hit]:
         """What is left out, file by file; of very many files as one."""
         for path in self._cut:
-            words = f"the {self._family} rules did not look at all of it: it holds too much"
+            words = f"the {self._family} rules did not check all of it: it is too large"
             yield Hit(LEFT_OUT, path, words, identity=f"{self._family} cut")
         left_out = list(self._left_out.items())
         for path, counts in left_out[:_NAMED]:
             told = ", ".join(f"{count:,} of {rule}" for rule, count in counts.most_common())
-            yield self._build_hit(path, f"more findings than are told; left out: {told}", counts.total())
+            yield self._build_hit(path, f"too many findings; left out: {told}", counts.total())
         if others := left_out[_NAMED:]:
             count = sum(counts.total() for _, counts in others)
             yield self._build_hit("", f"{count:,} findings in {len(others):,} more files are left out", count)

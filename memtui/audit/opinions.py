@@ -28,7 +28,7 @@ _NOT_OF_WORDING = (Family.SECRET, Family.CLAIMS)
 _KINDS = {"": "unknown", format_actor_name(Outside()): "outside", format_actor_name(Person()): "person"}
 
 
-DISAGREED = "You did not agree. Nothing was sent."
+DISAGREED = "Not sent: you declined."
 
 
 class OpinionAsker(Protocol):
@@ -87,7 +87,7 @@ def describe_request(request: OpinionRequest, asker: OpinionAsker) -> str:
     most = "" if asker.model else "at most "
     where = f"{to_one_line(asker.model or 'the newest model')} of {asker.provider}"
     return (
-        f"To be sent to {where}: {most}{format_count(len(sent), 'passage')} of notes, {size:,} characters, "
+        f"To send to {where}: {most}{format_count(len(sent), 'passage')} of notes, {size:,} characters, "
         "with secrets masked and without names of files."
     )
 
@@ -190,7 +190,7 @@ def format_opinions(model: str, opinions: Mapping[int, Opinion], *, left_out: in
     if fault:
         parts.append(f"{'Others have none' if opinions else 'No opinion was given'}: {fault}")
     elif not opinions:
-        parts.append("No model was asked: no finding rests on wording.")
+        parts.append("No model was asked: no finding depends on wording.")
     if left_out:
         most = f"a model is asked about {MOST_CANDIDATES} at most"
         parts.append(f"{format_count(left_out, 'finding')} more {'has' if left_out == 1 else 'have'} none: {most}.")

@@ -87,21 +87,21 @@ def _collect_external_steps(subject: AuditContext, after: int) -> dict[str, list
 
 
 def _build_folder_hit(notes: int, files: int, last: int) -> Hit:
-    words = f"{notes:,} of {files:,} notes were written outside memtui: nobody is known to have written them"
+    words = f"{notes:,} of {files:,} notes were written by another program: their authors are unknown"
     return Hit(RULE, "", words, evidence="", facts={"notes": notes, "files": files}, identity=f"{last}")
 
 
 def _build_unrecorded_hit(path: str, steps: list[_ExternalStep], *, is_there: bool) -> Hit:
     last = steps[-1]
     done = last.done if is_there or last.done != "changed" else "removed"
-    words = f"{done} outside memtui since it last looked: nobody recorded by whom"
+    words = f"{done} by another program since memtui last looked: the author is unknown"
     return Hit(RULE, path, words, facts={"seq": last.seq}, identity=f"{path} {done} now")
 
 
 def _build_since_review_hit(path: str, steps: list[_ExternalStep]) -> Hit:
     last = steps[-1]
     times = f", {len(steps)} times" if len(steps) > 1 else ""
-    words = f"{last.done} outside memtui since the last review{times}"
+    words = f"{last.done} by another program since the last review{times}"
     return Hit(RULE, path, words, facts={"seq": last.seq, "changes": len(steps)}, identity=f"{last.seq}")
 
 
@@ -125,13 +125,13 @@ def _find_surviving_lines(subject: AuditContext, note: Note, numbers: set[int]) 
 
 def _describe_line_count(mine: int, lines: int) -> str:
     """How many of a note's lines came from outside."""
-    by = "nobody is known to have written"
+    by = "by another program"
     if lines == 1:
-        return f"its only line was written outside memtui: {by} it"
+        return f"its only line was written {by}"
     if mine == 1:
-        return f"one of its {lines:,} lines was written outside memtui: {by} it"
+        return f"one of its {lines:,} lines was written {by}"
     many = f"all its {lines:,}" if mine == lines else f"{mine:,} of its {lines:,}"
-    return f"{many} lines were written outside memtui: {by} them"
+    return f"{many} lines were written {by}"
 
 
 # Reads: when an agent last read each note, and who changed it last, from one pass over the journal. File access times

@@ -108,7 +108,7 @@ def check_chain(observer: Observer, last: int) -> ChainStatus:
         return ChainStatus(state="broken", words=f"broken: {_to_clause(recorded.problem)}")
     if not last:
         state = "none" if recorded.source is JournalSource.NONE else "unknown"
-        return ChainStatus(state=state, words=_to_clause(recorded.problem) or "nothing was recorded of this folder")
+        return ChainStatus(state=state, words=_to_clause(recorded.problem) or "this folder has no history")
     try:
         report = check_journal(observer)
     except MemtuiError as error:

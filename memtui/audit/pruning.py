@@ -73,9 +73,9 @@ class NoteAge:
         if self.last_change is not None:
             return f"{since}, and no agent has read it since"
         if not self.watched_us:
-            return f"{since}; there is no journal, so nobody knows when it was read"
+            return f"{since}; there is no journal, so it is unknown when it was read"
         if self.watched_us < self.us:
-            return f"{since}; no agent has read it since memtui began to record, {format_ago(self.watched_us)}"
+            return f"{since}; no agent has read it since the history began, {format_ago(self.watched_us)}"
         return f"{since}, and no agent has read it since"
 
 
@@ -193,10 +193,7 @@ class PrunePlan:
             return ""
         began = f"began to record this folder {format_ago(self.watched_us)}"
         since = began if self.watched_us else "has recorded nothing here"
-        return (
-            f"memtui {since}: whether an agent read these notes before is not known, and where no change is recorded, "
-            "the file's time is all there is."
-        )
+        return f"memtui {since}: earlier reads are unknown; where no change is recorded, the file time counts."
 
 
 def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, now_us: int) -> PrunePlan:
@@ -297,7 +294,7 @@ def execute_prune(engine: Engine, planned: PrunePlan, *, actor: Actor = _YOU) ->
         if note.path not in going
     )
     if not going:
-        problem = "Not pruned: every note has changed since, or was needed. Nothing was written." if left else ""
+        problem = "Not pruned: every note has changed since or is needed. Nothing was written." if left else ""
         return ActionResult(skipped=left, problem=problem)
     done = engine.files.delete(list(going), expected=dict(going), partial=True, actor=actor)
     return ActionResult(done.changes, (*left, *done.skipped), done.event, done.problem)

@@ -126,7 +126,7 @@ class FindingGroup:
             case Cause.DIRECTORY:
                 return f"below {to_one_line(_get_fact(GONE, self.worst))}/"
             case Cause.COMMIT:
-                return f"gone with {to_one_line(_get_fact('gone_in', self.worst))}"
+                return f"deleted with {to_one_line(_get_fact('gone_in', self.worst))}"
             case Cause.FILE:
                 return f"in {to_one_line(self.worst.location.path)}"
             case Cause.EVENT:
@@ -196,16 +196,16 @@ _KEYS: dict[Cause, Callable[[AuditFinding], str]] = {
 
 def _describe_value(group: FindingGroup) -> str:
     places = format_count(len(group.findings), "place")
-    return f"{group.worst.words}; it is the same one in {places} of {_count_notes(group)}"
+    return f"{group.worst.words}; the same one in {places} of {_count_notes(group)}"
 
 
 def _describe_directory(group: FindingGroup) -> str:
-    return f"{_format_naming(group)} paths below {to_one_line(_get_fact(GONE, group.worst))}/, which is not there"
+    return f"{_format_naming(group)} paths below {to_one_line(_get_fact(GONE, group.worst))}/, which does not exist"
 
 
 def _describe_commit(group: FindingGroup) -> str:
     commit, day = (to_one_line(_get_fact(name, group.worst)) for name in ("gone_in", "gone_on"))
-    return f"{_format_naming(group)} what went away with commit {commit}{f' of {day}' if day else ''}"
+    return f"{_format_naming(group)} paths deleted by commit {commit}{f' of {day}' if day else ''}"
 
 
 def _describe_file(group: FindingGroup) -> str:

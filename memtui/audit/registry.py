@@ -53,18 +53,18 @@ def find_rule_problems(loaded: LoadedConfig, custom: CustomRules = NO_CUSTOM_RUL
     problems: list[ConfigProblem] = []
     for name in loaded.config.audit.rules:
         if not is_known_rule(name, custom):
-            words = f'audit.rules names "{name}", and there is no such rule'
+            words = f'audit.rules names "{name}", which is not a rule'
             problems.append(_build_problem(loaded, f"audit.rules.{name}", words, name, custom))
     for number, each in enumerate(loaded.config.audit.exemptions, 1):
         if not is_known_rule(each.rule, custom):
-            words = f'audit.exempt is about "{each.rule}", and there is no such rule'
+            words = f'audit.exempt is about "{each.rule}", which is not a rule'
             problems.append(_build_problem(loaded, f"audit.exempt.{number}", words, each.rule, custom))
     return problems
 
 
 def suggest_rule(name: str, *others: str, custom: CustomRules = NO_CUSTOM_RULES) -> str:
     """A hint at the rule, or at one of other names, that a mistyped name is likely to mean, as a sentence."""
-    return format_suggestion(name, (*others, *list_rules(custom)), "All there are: memtui audit --rules.")
+    return format_suggestion(name, (*others, *list_rules(custom)), "All rules: memtui audit --rules.")
 
 
 def is_known_rule(name: str, custom: CustomRules = NO_CUSTOM_RULES) -> bool:

@@ -132,7 +132,7 @@ class _Loader:
     def _parse(self, source: _Source) -> SecretRuleFile:
         text = self._record(source.read())
         if not source.prefix:
-            raise InvalidRuleFile("its name has no letter and no digit, and its rules are called by it")
+            raise InvalidRuleFile("its name needs a letter or a digit for the names of its rules")
         if source.prefix in self._prefixes:
             raise InvalidRuleFile(f"the rules of another file are called {source.prefix}/..., too. Rename it")
         read_base = partial(self._read_base, os.path.dirname(source.path))
@@ -148,7 +148,7 @@ class _Loader:
         """The text of a file that another extends; a relative path is seen from that one."""
         path = os.path.expanduser(path)
         if not directory and not os.path.isabs(path):
-            raise InvalidRuleFile("the path is relative, and there is no file that it could be relative to")
+            raise InvalidRuleFile("the path is relative, but to no file")
         return self._record(_read_file(os.path.join(directory, path), self._folder))
 
     def _record(self, text: str) -> str:
@@ -196,7 +196,7 @@ def _read_file(given: str, folder: str | None) -> str:
     except OSError as error:
         raise _Unreadable(f"it cannot be read: {os.strerror(error.errno or 0).lower()}") from error
     if data is None:
-        raise InvalidRuleFile("it is no regular file")
+        raise InvalidRuleFile("it is not a regular file")
     if len(data) > _MOST_BYTES:
         raise InvalidRuleFile(f"it has more than {format_human_size(_MOST_BYTES)}")
     return _decode(data)
@@ -228,7 +228,7 @@ def _read_package(point: importlib.metadata.EntryPoint, folder: str | None) -> s
         given = given.read_text(encoding="utf-8") if hasattr(given, "read_text") else given
     except Exception as error:  # code of a package: whatever it does wrong, its rules are told as not used
         words = f"{type(error).__name__}: {to_one_line(str(error))}"[:_LONGEST_ERROR]
-        raise InvalidRuleFile(f"the package broke down: {words}") from error
+        raise InvalidRuleFile(f"the package failed: {words}") from error
     return _read_given(given, folder)
 
 

@@ -229,7 +229,7 @@ class _RuleCrashes:
         error, path = self._first
         kind = type(error).__name__
         where = "a note" if self.count == 1 else f"{self.count:,} notes"
-        words = f"the {self._family} rules broke down in {where if path else 'the folder as a whole'}: {kind}"
+        words = f"the {self._family} rules failed in {where if path else 'the folder as a whole'}: {kind}"
         facts: dict[str, str | int | float] = {"family": self._family, "error": kind, "notes": self.count}
         yield Hit(CRASHED, path, words, facts=facts, identity=f"{self._family} {kind}")
 
@@ -391,11 +391,11 @@ def find_passed_checks(
     """
     unread, binary = subject.count_unread(), sum(note.is_binary for note in subject.notes.values())
     files = format_count(sum(note.data is not None for note in subject.notes.values()), "file")
-    but = f"; {unread:,} could not be looked at" if unread else ""
+    but = f"; {unread:,} could not be checked" if unread else ""
     on_family = {family: _find_family_rules(rules.values(), family, ran) for family in Family}
     counted = {
         "secrets": f"none known in {files}{but}",
-        "hidden": f"nothing hidden in {files}{but}" + (f"; {binary:,} of them are no text" if binary else ""),
+        "hidden": f"nothing hidden in {files}{but}" + (f"; {binary:,} of them are not text" if binary else ""),
         "planted": f"nothing that looks planted in {files}{but}",
         **subject.log.counted,
     }

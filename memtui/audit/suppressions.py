@@ -16,7 +16,7 @@ from memtui.core.unicode import to_one_line
 from memtui.review.inbox import ReviewMark
 from memtui.review.triage import describe_dismissal, find_dismissal_fault
 
-_BASELINE = "it stands in the baseline"
+_BASELINE = "it is in the baseline"
 
 
 def find_suppression(
@@ -126,16 +126,14 @@ def parse_baseline(data: bytes, name: str) -> frozenset[str]:
     try:
         document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise InvalidBaseline(f"{name} is no baseline: it is no JSON. Nothing was audited. {_MAKE}") from None
+        raise InvalidBaseline(f"{name} is not a baseline: invalid JSON. Nothing was audited. {_MAKE}") from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise InvalidBaseline(f"{name} is no baseline of memtui. Nothing was audited. {_MAKE}")
+        raise InvalidBaseline(f"{name} is not a baseline of memtui. Nothing was audited. {_MAKE}")
     if document.get("schema") != SCHEMA:
         raise InvalidBaseline(f"{name} is a baseline of a newer memtui. Nothing was audited. Use that version.")
     rows = document.get("findings")
     if not isinstance(rows, list) or not all(_is_baseline_row(row) for row in rows):
-        raise InvalidBaseline(
-            f"{name} is damaged: not every finding in it has a fingerprint. Nothing was audited. {_MAKE}"
-        )
+        raise InvalidBaseline(f"{name} is damaged: a finding in it has no fingerprint. Nothing was audited. {_MAKE}")
     return frozenset(row["fingerprint"] for row in rows)
 
 

@@ -12,7 +12,7 @@ PINS = "pins"
 """The paths on top of the tree, which pruning spares."""
 DISMISSED = "loss_dismissed"
 """The number of the event up to which the person knows of losses."""
-GUARDS = {PROTECTED: "what is protected", PINS: "what is pinned", DISMISSED: "which losses are left as they are"}
+GUARDS = {PROTECTED: "what is protected", PINS: "what is pinned", DISMISSED: "which losses are dismissed"}
 """In words, by name."""
 LOOKED_AT = "looked_at"
 """When the first look was over, in microseconds since 1970; absent before. What comes later was not *found*."""

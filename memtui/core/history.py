@@ -137,26 +137,26 @@ class Stats:
 class SkipReason(Enum):
     CHANGED = "has changed since"
     """What stands there is not what was left there."""
-    TEXT_GONE = "was, but its text is not kept any more"
+    TEXT_GONE = "is no longer kept in the history"
     """The version was redacted or pruned."""
-    NEVER_KEPT = "was, but its text was never kept"
+    NEVER_KEPT = "was never kept in the history"
     """The version was too large to be read, or could not be; the words say its size."""
-    NO_FILE = "was a FIFO, a socket or a device, which is not made again"
-    IN_THE_WAY = "cannot stand there: something else is in its way"
+    NO_FILE = "was a FIFO, a socket or a device, which cannot be restored"
+    IN_THE_WAY = "cannot be written: something else is in its way"
     """A file stands where a directory is needed, or the other way round."""
-    UNREADABLE = "cannot be looked at"
+    UNREADABLE = "cannot be read"
     NOT_WRITTEN = "could not be written"
     """The system refused; the words say why."""
-    MISSING = "is not there"
-    TAKEN = "is there already"
+    MISSING = "does not exist"
+    TAKEN = "already exists"
     """Something stands at a name that was to be new."""
-    TWICE = "is wanted for two things"
+    TWICE = "would be written twice"
     INTO_ITSELF = "cannot be put into itself"
-    BAD_NAME = "cannot be a name here"
+    BAD_NAME = "is not a valid name"
     """It would deceive the eye, or no agent could ever name it; the words say why."""
     PROTECTED = "is protected by the person"
     """Said to an agent; no person is ever told so."""
-    STOPPED = "was left as it was when it was stopped"
+    STOPPED = "was not changed before the stop"
 
     @property
     def is_final(self) -> bool:
@@ -197,7 +197,7 @@ def describe_skipped(skipped: Sequence[SkippedPath]) -> str:
 def describe_rest(skipped: Sequence[SkippedPath]) -> str:
     """What an action that was done did not do, as a sentence without its stop."""
     is_final = all(each.reason.is_final for each in skipped)
-    return f"{'Not back' if is_final else 'Left as it is'}: {describe_skipped(skipped)}"
+    return f"{'Not restored' if is_final else 'Skipped'}: {describe_skipped(skipped)}"
 
 
 @dataclass(frozen=True, slots=True)

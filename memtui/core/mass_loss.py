@@ -233,7 +233,7 @@ def describe_loss(loss: MassLoss, style: WordStyle = SCREEN) -> str:
     total = max(loss.files, len(loss.changes))  # what was made and taken away meanwhile is among what went
     if style is SPOKEN:
         parts = [f"{loss.deleted:,} of {format_count(total, 'note')} were deleted"] if loss.deleted else []
-        emptied = f"{loss.emptied:,} of {format_count(total, 'note')} lost nearly all of what they held"
+        emptied = f"{loss.emptied:,} of {format_count(total, 'note')} lost nearly all of their text"
         parts += [emptied] if loss.emptied else []
         time = format_event_time(loss.event, style=style)
         return f"{', and '.join(parts)} at {time}, {format_by_actor(loss.event)}."

@@ -61,7 +61,7 @@ class MergeHunk:
                 return self.theirs
             case MergeSide.BOTH:
                 return (*self.mine, *self.theirs)
-        raise ValueError(f"{decision} is no decision")
+        raise ValueError(f"{decision} is not a decision")
 
 
 @dataclass(frozen=True)

@@ -199,8 +199,8 @@ _MOST = 80
 _SHORT = (
     ("would escape", "outside /memories"),
     ("must start with", "outside /memories"),
-    ("Multiple occurrences", "the text stands there several times"),
-    ("did not appear", "the text is not there"),
+    ("Multiple occurrences", "the text appears several times"),
+    ("did not appear", "the text was not found"),
     ("does not exist", "does not exist"),
     ("already exists", "already exists"),
     ("contains a character that is not allowed", "a character that is not allowed"),
@@ -209,14 +209,14 @@ _SHORT = (
     ("is required", "a field is missing"),
     ("is protected by the user", "protected"),
     ("is too large to read", "too large to read"),
-    ("is not an image that can be shown", "no image that can be shown"),
+    ("is not an image that can be shown", "not an image that can be shown"),
     ("over the limit of", "over the limit of a file"),
     ("over its limit of", "the folder is full"),
-    ("and its limit is", "the folder has as many files as it may"),
+    ("and its limit is", "the folder's file limit is reached"),
     ("it holds what looks like", "it holds a secret"),
     ("the user declined", "declined"),
     ("did not answer within", "nobody answered in time"),
-    ("is not there to be asked", "nobody was there to be asked"),
+    ("is not there to be asked", "nobody was there to ask"),
 )
 
 

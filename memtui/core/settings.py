@@ -66,12 +66,12 @@ class Settings:
             value = getattr(self, each.name)
             if each.name in _CHOICES:
                 if value not in _CHOICES[each.name]:
-                    raise ValueError(f"{each.name} is one of {', '.join(_CHOICES[each.name])}, not {value!r}")
+                    raise ValueError(f"{each.name} must be one of {', '.join(_CHOICES[each.name])}, not {value!r}")
             elif each.name == "lock_seconds":
                 if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                    raise ValueError(f"{each.name} is a number of seconds, 0 or more, not {value!r}")
+                    raise ValueError(f"{each.name} must be a number of seconds, 0 or more, not {value!r}")
             elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{each.name} is a whole number, 0 or more, not {value!r}")
+                raise ValueError(f"{each.name} must be a whole number, 0 or more, not {value!r}")
 
     @property
     def read_limit(self) -> int:

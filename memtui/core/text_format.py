@@ -116,14 +116,14 @@ def parse_text(data: bytes) -> TextFormat:
     """A file's text and format; raises `NotText` if it is not UTF-8, or binary."""
     for mark, name in _OTHER_BOMS.items():
         if data.startswith(mark):
-            raise NotText(f"It is not UTF-8 text: it begins with the mark of {name}.", 0)
+            raise NotText(f"It is not UTF-8 text: it begins with the byte order mark of {name}.", 0)
     bom = data.startswith(_BOM)
     try:
         text = data[len(_BOM) * bom :].decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start + len(_BOM) * bom
         line = data.count(b"\n", 0, at) + 1
-        raise NotText(f"It is not UTF-8 text: byte {at + 1:,}, in line {line:,}, fits nowhere in it.", at) from None
+        raise NotText(f"It is not UTF-8 text: byte {at + 1:,}, in line {line:,}, is not valid.", at) from None
     if (at := data.find(b"\0")) >= 0:
         raise NotText(f"It is binary, not text: byte {at + 1:,} is a NUL.", at)
     if "\r" not in text:

@@ -33,12 +33,12 @@ COLUMN, SCREEN, PLAIN, SPOKEN = WordStyle
 
 
 def format_count(count: int, one: str, several: str = "") -> str:
-    """A number with its noun: `1 note`, `1,200 notes`, `2 memories`."""
+    """A number with its noun: `1 note`, `1,200 notes`, `2 copies`."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def format_memory_count(count: int) -> str:
-    return format_count(count, "memory", "memories")
+    return format_count(count, "note")
 
 
 def format_file_count(count: int) -> str:
@@ -239,9 +239,9 @@ def describe_event(event: Event, style: WordStyle = SCREEN) -> str:
             return f"Refused: {actor} asked to {event.command} {path}. {summarize_refusal(event).capitalize()}."
         case Result.UNCERTAIN:
             done = _describe_action(event, style)
-            return f"{actor} {done}, but the disk did not confirm it. Look at the file before going on."
+            return f"{actor} {done}, but the disk did not confirm it. Check the file before you go on."
         case Result.ABORTED:
-            return f"Not done: the program died before {path} was changed ({event.command} by {actor})."
+            return f"Not done: the program stopped before {path} was changed ({event.command} by {actor})."
     return f"{format_event_clause(event, style)}."
 
 
@@ -265,14 +265,14 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
     if event.command == "found":
         return f"memtui found {event.note or format_place(event.path)}"
     if event.command == "began":
-        return f"A new record began here{f': {event.note}' if event.note else ''}".rstrip(".")
+        return f"A new history began here{f': {event.note}' if event.note else ''}".rstrip(".")
     if event.command == "repair":
-        return f"memtui made anew from the record {event.note}"
+        return f"memtui repaired {event.note} from the history"
     if event.command == "adopt":
         return f"memtui began to record {event.note}"
     if event.command == "dismiss":
         last = event.note.replace("#", "event ") if style is SPOKEN else event.note
-        return f"{format_actor(event)} left what was lost until {last} as it is"
+        return f"{format_actor(event)} dismissed the loss up to {last}"
     done = f"{format_actor(event)} {_describe_action(event, style)}"
     counts = format_changed_lines(event.added, event.removed, style)
     is_of_secret = any(part.startswith((SECRET_FOUND, SECRET_REDACTED)) for part in event.note.split(", "))
@@ -287,11 +287,11 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
             wanted = f"{_WANTED.get(event.command, event.command)} {format_place(event.path)}{_format_target(event)}"
             return f"{format_actor(event)} wanted to {wanted}, and was refused: {_get_refusal_reason(event)}"
         case Result.UNCERTAIN:
-            return f"{done}, but the disk did not confirm it: look at the file before going on"
+            return f"{done}, but the disk did not confirm it: check the file before you go on"
         case Result.ABORTED:
-            return f"Not done, because the program died before it: {done}"
+            return f"Not done, because the program stopped first: {done}"
         case Result.NO_CHANGE if event.command not in _SETTING:
-            return f"{done}, and it was the same as before{f': {event.note}' if event.note else ''}"
+            return f"{done}, with no change{f': {event.note}' if event.note else ''}"
     return f"{done}{counts}{f', {note}' if note and not _is_of_many(event) else ''}".rstrip(".")
 
 
@@ -354,10 +354,45 @@ def _describe_action(event: Event, style: WordStyle) -> str:
     if _is_of_many(event):
         return f"{_DONE[event.command]} {event.note}{'' if path == 'the folder' else f' in {path}/'}"
     if event.command == "redact":
-        return f"removed a text of {path} from the record"
+        return f"removed a text of {path} from the history"
     if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
         return f"overwrote {path}"
     return f"{_DONE.get(event.command, event.command)} {path}{_format_target(event)}"
+
+
+_DEEDS = {
+    "create": "creation of",
+    "created": "creation of",
+    "str_replace": "edit of",
+    "modified": "edit of",
+    "write": "edit of",
+    "insert": "addition to",
+    "delete": "deletion of",
+    "deleted": "deletion of",
+    "rename": "renaming of",
+    "renamed": "renaming of",
+    "copy": "copy of",
+    "restore": "restore of",
+    "clear": "clearing of",
+    "undo": "undo in",
+    "redo": "redo in",
+}
+
+
+def format_deed(event: Event) -> str:
+    """What was done, as the object of a sentence: `your edit of x.md`, `Claude's deletion of 3 files in notes/`."""
+    path, deed = format_place(event.path), _DEEDS.get(event.command, f"{event.command} of")
+    if _is_of_many(event):
+        target = f"{event.note}{'' if path == 'the folder' else f' in {path}/'}"
+    else:
+        target = path + _format_target(event)
+    return f"{format_possessive(event)} {deed} {target}"
+
+
+def format_possessive(event: Event) -> str:
+    """Whose deed it was, within a sentence: `your`, `Claude's`, `another program's`."""
+    is_yours = isinstance(event.actor, Person) and not event.is_outside
+    return "your" if is_yours else f"{format_by_actor(event).removeprefix('by ')}'s"
 
 
 def _format_numbers(seqs: Sequence[int], style: WordStyle) -> str:
@@ -395,7 +430,7 @@ FIRST_SAW = "memtui first saw it"
 
 
 def count_unseen_changes(events: Iterable[Event]) -> str:
-    """What others made of the files while nobody looked, such as `3 changed, 1 gone`; empty if nothing is left of it.
+    """What others made of the files while nobody looked, such as `3 changed, 1 deleted`; or nothing.
 
     A file that the person changed herself afterwards has been seen.
     """
@@ -415,6 +450,6 @@ def count_unseen_changes(events: Iterable[Event]) -> str:
         "new": came.total() - renamed,
         "changed": len(changes) - came.total() - went.total(),
         "renamed": renamed,
-        "gone": went.total() - renamed,
+        "deleted": went.total() - renamed,
     }
     return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)

@@ -21,8 +21,8 @@ _NAME = 16
 _PLACE = 24
 """Cells of a note's new path, within an answer."""
 CALM = "Nothing has been written. Both versions are kept whichever you choose."
-CALM_SHORT = "Nothing is written yet; nothing is lost by either."
-CALM_ALONE = "Nothing has been written. What you wrote is kept whichever you choose."
+CALM_SHORT = "Nothing is written yet. No choice loses a text."
+CALM_ALONE = "Nothing has been written. Your text is kept whichever you choose."
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +150,11 @@ def _format_author_subject(event: Event | None) -> str:
     """The same at the start of a sentence."""
     match event:
         case None:
-            return "Somebody"
+            return "Another program"
         case Event(actor=Outside()):
             return "Another program"
         case Event(actor=Person()):
-            return "You, elsewhere,"
+            return "You (elsewhere)"
     return _format_author(event)
 
 
@@ -168,9 +168,9 @@ def _build_title(conflicted: SaveConflict, meanwhile: str) -> str:
         case NoteChange.MOVED:
             return f"{who} moved this file{meanwhile}"
         case NoteChange.REPLACED:
-            return "Something else stands in the place of this file"
+            return "Something else is in the place of this file"
         case NoteChange.UNREADABLE:
-            return "This file cannot be read any more"
+            return "This file can no longer be read"
 
 
 def _describe_theirs(conflicted: SaveConflict, base: str | None, theirs: str | None) -> str:
@@ -181,14 +181,14 @@ def _describe_theirs(conflicted: SaveConflict, base: str | None, theirs: str | N
         words += [_format_clock(event, "%H:%M:%S"), f"{times:,} changes" if times > 1 else event.command]
     match conflicted.situation:
         case NoteChange.CHANGED if base is not None and theirs is not None:
-            words.append(_format_counts(base, theirs) or "only its line ends or mark")
+            words.append(_format_counts(base, theirs) or "only line endings or BOM")
         case NoteChange.CHANGED:
-            words.append("what both were made from is not kept")
+            words.append("the common version is not kept")
         case NoteChange.MOVED:
             changed = _format_counts(base, theirs) if base is not None and theirs is not None else ""
             words.append(f"to {to_one_line(conflicted.current_path)}{f' {changed}' if changed else ''}")
         case NoteChange.DELETED:
-            words.append("nothing stands there now")
+            words.append("no file there now")
         case _:
             words.append(to_one_line(conflicted.detail))
     return "  ".join(words)
@@ -211,27 +211,27 @@ def _build_options(
 ) -> list[ConflictOption]:
     """The choices, the best first."""
     is_agents = conflicted.event is not None and isinstance(conflicted.event.actor, Agent)
-    whose = f"{name}'s" if is_agents else "the other"
+    whose, version = (f"{name}'s", f"{name}'s version") if is_agents else ("theirs", "the other version")
     new_place, answers = shorten(to_one_line(conflicted.current_path), _PLACE, tail=_PLACE // 3), list[ConflictOption]()
     if merged is not None and not (conflicted.situation is NoteChange.MOVED and theirs == base):
         merge = MergeTexts(merged.text) if merged.is_clean else DecidePlaces()
         answers.append(ConflictOption("m", _format_merge_label(merged, base), merge))
     match conflicted.situation:
         case NoteChange.CHANGED:
-            answers.append(ConflictOption("k", f"Keep mine; {whose} version stays in history", KeepMine()))
-            answers.append(ConflictOption("t", f"Take {whose}; mine is saved as a draft", TakeTheirs()))
+            answers.append(ConflictOption("k", f"Keep yours; {version} stays in history", KeepMine()))
+            answers.append(ConflictOption("t", f"Take {whose}; yours is saved as a draft", TakeTheirs()))
         case NoteChange.DELETED:
-            answers.append(ConflictOption("k", "Keep mine: write it again", KeepMine()))
-            answers.append(ConflictOption("t", "Leave it deleted; mine is saved as a draft", TakeTheirs()))
+            answers.append(ConflictOption("k", "Keep yours: write it again", KeepMine()))
+            answers.append(ConflictOption("t", "Leave it deleted; yours is saved as a draft", TakeTheirs()))
         case NoteChange.MOVED:
-            answers.append(ConflictOption("k", f"Keep mine, in {new_place}", KeepMine(SaveTarget.FOLLOW)))
-            answers.append(ConflictOption("o", "Keep mine at the old place as well", KeepMine(SaveTarget.HERE)))
-            answers.append(ConflictOption("t", f"Take {new_place}; mine is saved as a draft", TakeTheirs()))
+            answers.append(ConflictOption("k", f"Keep yours, in {new_place}", KeepMine(SaveTarget.FOLLOW)))
+            answers.append(ConflictOption("o", "Keep yours at the old path too", KeepMine(SaveTarget.HERE)))
+            answers.append(ConflictOption("t", f"Take {new_place}; yours is saved as a draft", TakeTheirs()))
         case _:
-            answers.append(ConflictOption("b", "Save mine beside it, under a new name", KeepMine(SaveTarget.BESIDE)))
+            answers.append(ConflictOption("b", "Save yours beside it, under a new name", KeepMine(SaveTarget.BESIDE)))
             if conflicted.situation is NoteChange.REPLACED and conflicted.theirs is not None:
-                answers.append(ConflictOption("k", "Keep mine; what stands there stays in history", KeepMine()))
-            answers.append(ConflictOption("t", "Leave it as it is; mine is saved as a draft", TakeTheirs()))
+                answers.append(ConflictOption("k", "Keep yours; the current file stays in history", KeepMine()))
+            answers.append(ConflictOption("t", "Leave it as it is; yours is saved as a draft", TakeTheirs()))
     return answers
 
 
@@ -242,5 +242,5 @@ def _format_merge_label(merged: MergeResult, base: str | None) -> str:
     if base is None:
         return "Merge: the lines of both"
     if not any(place.side in (MergeSide.THEIRS, MergeSide.BOTH) for place in merged.hunks):
-        return "Merge: mine, with its new line ends"
-    return "Merge: both changes go together"
+        return "Merge: yours, with new line endings"
+    return "Merge: both changes fit together"

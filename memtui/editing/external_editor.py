@@ -66,7 +66,7 @@ def edit_copy(
         place = tempfile.TemporaryDirectory(prefix="memtui-")  # for its owner only
     except OSError as error:  # such as a process that gave up its right to write
         why = (error.strerror or str(error)).lower()
-        raise EditorUnavailable(f"There is no place for a copy to edit: {why}. Nothing was changed.") from error
+        raise EditorUnavailable(f"Could not write a copy to edit: {why}. Nothing was changed.") from error
     with place as directory:
         path = Path(directory, _build_safe_name(name))
         path.write_bytes(data)
@@ -87,14 +87,14 @@ def edit_copy(
         try:
             left = path.read_bytes()
         except OSError:
-            raise EditorUnavailable("The editor took the file away. Nothing was changed.") from None
+            raise EditorUnavailable("The editor deleted the file. Nothing was changed.") from None
         how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
         if code and left != data:
             raise EditorUnavailable(f"{name} {how}.", left)
         if code:
             raise EditorUnavailable(f"{name} {how}. Nothing was changed.")
         if left == data and time.monotonic() - began < _AT_ONCE_SECONDS:
-            raise EditorUnavailable(f"{name} ended at once, nothing was changed. Have it wait: VISUAL='{name} --wait'.")
+            raise EditorUnavailable(f"{name} ended at once, nothing was changed. Make it wait: VISUAL='{name} --wait'.")
         return left
 
 
@@ -115,10 +115,10 @@ def parse_editor_command(words: str, *, installed: bool = True) -> list[str]:
         command = shlex.split(words)
     except ValueError:
         raise EditorUnavailable(
-            f"The editor that is set is no command: {to_one_line(words)}. Nothing was changed."
+            f"The editor setting is not a command: {to_one_line(words)}. Nothing was changed."
         ) from None
     if not command:
-        raise EditorUnavailable("There is no editor. Set VISUAL or EDITOR, such as EDITOR=nano, and start again.")
+        raise EditorUnavailable("No editor is set. Set VISUAL or EDITOR, such as EDITOR=nano, and start again.")
     return command
 
 

@@ -104,7 +104,7 @@ class SaveConflict:
         mine: The text to write.
         based_on: The version that it was made from; `None` where nothing stood.
         base: The bytes of that version; `None` where they are not known any more.
-        theirs: What stands there now; `None` if nothing does, or if it is no file that can be read.
+        theirs: What stands there now; `None` if nothing does, or if it is not a readable file.
         version: The base of a merged text; `None` if nothing stands there.
         moved_to: Where the note stands now, if it was moved.
         events: Its changes since, the newest first.
@@ -292,7 +292,7 @@ class NoteSaver:
             if there.data is not None:
                 situation, seen, version = NoteChange.MOVED, there, there_version
             if any(entry.reason is SkipReason.IN_THE_WAY for entry in skipped):
-                situation, detail = NoteChange.REPLACED, "something else stands where its folder was"
+                situation, detail = NoteChange.REPLACED, "something else is where its directory was"
         else:
             situation, detail = self._classify_change(seen, version)
         events, base_event = self._find_events_since(places, based_on)
@@ -309,14 +309,10 @@ class NoteSaver:
         if seen.data is None and seen.node is not None and seen.node.kind is EntryKind.FILE:
             return NoteChange.UNREADABLE, seen.problem
         if seen.data is None:
-            return NoteChange.REPLACED, seen.problem or f"{_describe_kind(seen)} stands there now"
+            return NoteChange.REPLACED, seen.problem or f"it is {_describe_kind(seen)} now"
         if not self._is_in_history(version):
-            return NoteChange.UNREADABLE, "what it holds cannot be kept in the history"
-        return (
-            (NoteChange.CHANGED, "")
-            if is_text(seen.data)
-            else (NoteChange.REPLACED, "what stands there now is no text")
-        )
+            return NoteChange.UNREADABLE, "its content cannot be kept in the history"
+        return (NoteChange.CHANGED, "") if is_text(seen.data) else (NoteChange.REPLACED, "it is not text any more")
 
     def _find_events_since(
         self, places: Sequence[str], based_on: Version | None
@@ -411,8 +407,12 @@ def _is_outside(seen: PathContent) -> bool:
 def _describe_kind(seen: PathContent) -> str:
     if seen.node is None:
         return "nothing that can be read"
-    kinds = {EntryKind.DIRECTORY: "a folder", EntryKind.LINK: "a link", EntryKind.OTHER: "a FIFO, a socket or a device"}
-    return kinds.get(seen.node.kind, "no file that can be read")
+    kinds = {
+        EntryKind.DIRECTORY: "a directory",
+        EntryKind.LINK: "a link",
+        EntryKind.OTHER: "a FIFO, a socket or a device",
+    }
+    return kinds.get(seen.node.kind, "not a readable file")
 
 
 def _format_reason(error: BaseException) -> str:
@@ -490,7 +490,7 @@ def prepare_note(opened: "OpenedNote") -> EditableNote:
         text = "" if binary else data.decode("utf-8", "surrogateescape")
     is_too_large = not problem and len(data) > LARGEST
     if is_too_large:
-        problem = f"{len(data) / 1e6:.1f} MB are too much to edit here. Esc, then E opens it in your own editor."
+        problem = f"Too large to edit here: {len(data) / 1e6:.1f} MB. Esc, then E opens it in your own editor."
     return EditableNote(EditBase(opened.path, opened.version, data, shape, opened.event), text, problem, is_too_large)
 
 
@@ -540,9 +540,14 @@ def format_author(conflicted: SaveConflict) -> str:
 
 
 def format_did(conflicted: SaveConflict) -> str:
-    """The clause behind `what`: `Claude did`."""
-    name = format_author(conflicted)
-    return "you did elsewhere" if name == "you elsewhere" else f"{name} did"
+    """The changes and who made them: `Claude's changes`."""
+    match format_author(conflicted):
+        case "you elsewhere":
+            return "your changes elsewhere"
+        case "others":
+            return "the changes of others"
+        case name:
+            return f"{name}'s changes"
 
 
 def format_possessive(conflicted: SaveConflict) -> str:
@@ -554,25 +559,25 @@ def format_possessive(conflicted: SaveConflict) -> str:
 
 
 def describe_change(since: ChangesSince) -> str:
-    """A sentence such as `Claude changed this memory 3s ago (+1 -1).`"""
+    """A sentence such as `Claude changed this note 3s ago (+1 -1).`"""
     event = since.events[0] if since.events else None
-    who = wording.format_actor(event) if event is not None else "Somebody"
+    who = wording.format_actor(event) if event is not None else "Another program"
     if event is not None and isinstance(event.actor, Person):
-        who = "You, elsewhere,"
+        who = "You (elsewhere)"
     ago = f" {format_ago(event.at_us)}" if event is not None else ""
     match since.situation:
         case NoteChange.CHANGED:
             counts = " ".join(f"{sign}{count:,}" for sign, count in (("+", since.added), ("-", since.removed)) if count)
             how = f" {len(since.events):,} times" if len(since.events) > 1 else ago
-            return f"{who} changed this memory{how}{f' ({counts})' if counts else ''}."
+            return f"{who} changed this note{how}{f' ({counts})' if counts else ''}."
         case NoteChange.DELETED:
-            return f"{who} deleted this memory{ago}."
+            return f"{who} deleted this note{ago}."
         case NoteChange.MOVED:
-            return f"{who} moved this memory{ago} to {to_one_line(since.moved_to or '')}."
+            return f"{who} moved this note{ago} to {to_one_line(since.moved_to or '')}."
         case NoteChange.REPLACED:
-            return f"{who} put something else in the place of this memory{ago}."
+            return f"{who} replaced this note with something else{ago}."
         case _:
-            return "This memory cannot be read any more."
+            return "This note can no longer be read."
 
 
 def format_ago(at_us: int) -> str:

@@ -65,7 +65,7 @@ TEMPLATES: Sequence[NoteTemplate] = (
         "# {title}\n\n## Always\n\n- \n\n## Never\n\n- \n",
     ),
     NoteTemplate(
-        "claude-code", "c", "a memory for Claude Code, with front matter",
+        "claude-code", "c", "a Claude Code note, with front matter",
         "---\nname: {name}\ndescription: \ntype: project\n---\n\n",
     ),
 )  # fmt: skip
@@ -144,10 +144,10 @@ _MANY = 50
 """Most folders that are offered."""
 _WHY = {
     MessageKey.BAD_CHARACTER: "A name cannot hold a backslash, a control character or an invisible one.",
-    MessageKey.NAME_TOO_LONG: "A name can be 255 bytes long at most.",
-    MessageKey.PATH_TOO_LONG: "That is too long: 1,024 bytes is the most.",
-    MessageKey.TOO_DEEP: "That is too deep: 20 levels is the most.",
-    MessageKey.ESCAPES: "Write the whole path, from the memory folder down; nothing can lie outside it.",
+    MessageKey.NAME_TOO_LONG: "Too long: a name has at most 255 bytes.",
+    MessageKey.PATH_TOO_LONG: "Too long: a path has at most 1,024 bytes.",
+    MessageKey.TOO_DEEP: "Too deep: a path has at most 20 levels.",
+    MessageKey.ESCAPES: "Write the path from the memory folder down; nothing can be outside it.",
 }
 
 
@@ -176,7 +176,7 @@ def parse_name(typed: str) -> TypedPath:
     try:
         place = parse_path(f"{ROOT_NAME}/{words.strip('/')}", making=True)
     except Refusal as refusal:
-        raise InvalidName(_WHY.get(refusal.message, "That could be read as another path than it is.")) from None
+        raise InvalidName(_WHY.get(refusal.message, "This name could be read as another path.")) from None
     if any(part != part.strip() for part in place.parts):
         raise InvalidName("A name cannot begin or end with a space.")
     return TypedPath(place.relative, is_folder)

@@ -200,7 +200,7 @@ class PreparedChangeSet:
         if now != expected:
             self.skipped.append(SkippedPath(path, SkipReason.TAKEN if is_taken else SkipReason.CHANGED))
         elif now is not None and self._is_unkept(now, change_set):
-            self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail="what stands there could not be kept"))
+            self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail="its content could not be kept"))
         elif now is not None and now.kind is EntryKind.OTHER and not change_set.others:
             self.skipped.append(SkippedPath(path, SkipReason.IN_THE_WAY))
         elif target is not None and (reason := self._find_unwritable(target)) is not None:

@@ -53,7 +53,7 @@ class ClaimRecorder:
                 Announcement(path, actor, call_id, hashes, note, self._context.get_now_us(), until_us)
             )
         except OSError as error:
-            raise StateUnusable(f"What was announced cannot be kept: {describe_error(error)}.") from error
+            raise StateUnusable(f"The announced change cannot be recorded: {describe_error(error)}.") from error
 
     def claim(
         self,

@@ -374,13 +374,13 @@ class Engine(Observer):
         """Bring back all that went and is not there again. What stands there by now stays as it is."""
         loss = self.loss
         if loss is None:
-            return ActionResult(problem="Not restored: nothing is missing any more.")
+            return ActionResult(problem="Not restored: nothing is missing.")
         changes = (*loss.others, *loss.changes)
         return self.restore(
             {change.path: change.before for change in changes},
             expected={change.path: change.after for change in changes},
             partial=True,
-            note=f"what went at #{loss.first}" + (f" to #{loss.last}" if loss.last > loss.first else ""),
+            note=f"deleted at #{loss.first}" + (f" to #{loss.last}" if loss.last > loss.first else ""),
             actor=actor,
         )
 
@@ -416,7 +416,7 @@ class Engine(Observer):
             LockTimeout, FolderMissing, StateUnusable, MemoryClosed: It could not be done.
         """
         if self.read_only:
-            raise StateUnusable("Nothing was made anew: this session is read-only.")
+            raise StateUnusable("Nothing was repaired: this session is read-only.")
         with self._calls.track_change():
             report = self._repairer.repair()
         self.reconcile()

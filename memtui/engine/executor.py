@@ -48,7 +48,7 @@ from memtui.store.base import (
 
 # Views: for an agent, and for a person.
 
-NOT_THERE = "It is not there any more."
+NOT_THERE = "It does not exist any more."
 """What is said of a path at which nothing stands; whatever else keeps it from being looked at is said otherwise."""
 
 
@@ -170,11 +170,11 @@ class Viewer:
             return PathContent(node, self._store.read(place, limit=self._settings.read_limit).data)
         except FileTooLarge as error:
             size, limit = format_human_size(error.size), format_human_size(self._settings.read_limit)
-            return PathContent(node, problem=f"It is too large to show: {size}; the limit is {limit}.")
+            return PathContent(node, problem=f"It is too large to show: {size}. The limit is {limit}.")
         except (NotRegularFile, FileNotFoundError):
-            return PathContent(None, problem="It changed while it was opened.")
+            return PathContent(None, problem="It changed while it was being opened.")
         except SymlinkEscape:
-            return PathContent(None, problem="It lies behind a link that leads out of the memory folder.")
+            return PathContent(None, problem="It is behind a link that leads out of the memory folder.")
         except OSError as error:
             return PathContent(node, problem=f"It cannot be read: {describe_error(error)}.")
 
@@ -184,7 +184,7 @@ class Viewer:
         except (SymlinkEscape, OSError):
             return PathContent(link, problem="It is a link that leads out of the memory folder. It is not followed.")
         if target is None:
-            return PathContent(link, problem="It is a link to something that is not there.")
+            return PathContent(link, problem="It is a link to a missing file.")
         if target.kind is not EntryKind.FILE:
             return PathContent(link, problem=f"It is a link to {MemoryPath.from_relative(target.path)}.")
         return PathContent(link, self._store.read(place, limit=self._settings.read_limit).data)

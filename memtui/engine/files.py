@@ -159,7 +159,7 @@ class FileOperations:
                 return ActionResult((), missing, problem=f"Not protected: {describe_skipped(missing)}.")
             new = [path for path in real if not any(core_paths.covers(each, path) for each in before)]
             if not new:
-                return ActionResult(problem="Not protected: it is so already.")
+                return ActionResult(problem="Already protected.")
             return self._record_protection("protect", new, actor, before, core_paths.merge_protected(before, new))
 
     def _unprotect(self, paths: Collection[str], actor: Actor) -> ActionResult:
@@ -173,10 +173,10 @@ class FileOperations:
             if holders:
                 path, holder = next(iter(holders.items()))
                 inner, outer = MemoryPath.from_relative(path), MemoryPath.from_relative(holder)
-                words = f"{inner} is protected with {outer}. Take the protection from that"
+                words = f"{inner} is protected with {outer}. Unprotect that first"
                 return ActionResult(problem=f"Still protected: {words}.")
             if not gone:
-                return ActionResult(problem="Nothing to do: it is not protected.")
+                return ActionResult(problem="Not protected: nothing to do.")
             return self._record_protection("unprotect", sorted(gone), actor, before, set(before) - gone)
 
     def _record_protection(
@@ -289,6 +289,6 @@ def _find_name_problem(path: str) -> SkippedPath | None:
         return SkippedPath(path, SkipReason.BAD_NAME, detail=words)
     except Refusal as refusal:
         return SkippedPath(
-            path, SkipReason.BAD_NAME, detail=_WHY_BAD.get(refusal.message, "it could be read as another path")
+            path, SkipReason.BAD_NAME, detail=_WHY_BAD.get(refusal.message, "it could be read as a different path")
         )
     return None

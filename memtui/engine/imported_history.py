@@ -129,7 +129,7 @@ class ImportRecorder:
                 event,
                 viewed=before,
                 arguments=encode_imported_details(imported, is_before=True),
-                note=f"what stood there before {imported.tool}, from a session file",
+                note=f"the text before {imported.tool}, from a session file",
             )
         counts = None
         if imported.is_gone and imported.before is not None:

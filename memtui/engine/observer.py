@@ -36,7 +36,7 @@ from memtui.store.base import UNSEEN, FileContent, Node, ReadableStore
 
 _DEVICE = "device"
 _PRUNED = "pruned"
-_REMADE = "the folder was removed and made again"
+_REMADE = "the folder was removed and created again"
 _DAY_US = 86_400_000_000
 _SPARED_DAYS = 7
 """What stood in the folder within this time is not removed for its bytes alone: somebody may want it back."""
@@ -156,8 +156,8 @@ class ExternalChangeDetector:
             return
         if noted is not None and journal.get_totals().files and next(store.iter_names(), None) is None:
             raise FolderMissing(
-                f"{store.title} is empty and lies on another disk than before: it seems that its own is not "
-                "mounted. Nothing was recorded. If it is meant to be empty, put a file there."
+                f"{store.title} is empty and on another disk than before: its own disk is probably not "
+                "mounted. Nothing was recorded. If it should be empty, create a file there."
             )
         if not context.read_only and journal.get_totals().files:
             journal.set_metadata(_DEVICE, device)
@@ -307,7 +307,7 @@ class Observer:
             with self._calls.track_change():
                 return self._detector.reconcile(paths, stop)
         except OSError as error:
-            raise StateUnusable(f"Changes cannot be looked for: {describe_error(error)}.") from error
+            raise StateUnusable(f"Cannot check for changes: {describe_error(error)}.") from error
 
     def reconcile_read(self, hashes: Mapping[str, str], *, stop: Callable[[], bool] = lambda: False) -> int:
         """Look again at files and links that say something else than is known of them, whatever their stamps are.

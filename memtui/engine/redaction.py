@@ -135,7 +135,7 @@ class Redactor:
                 freed += self._add_old_texts(plan, older_than_us)
             events: list[Event] = []
             if plan.hashes and not rehearse:
-                reason = "older than is kept" if older_than_us is not None else "over the bytes that are kept"
+                reason = "older than keep_days" if older_than_us is not None else "over keep_bytes"
                 events = self._record(plan, reason, Memtui())
         if events:
             journal.checkpoint()
@@ -155,9 +155,9 @@ class Redactor:
     def _plan_match(self, plan: _RedactionPlan, match: str, reason: str) -> str:
         """Plan to remove a text wherever it is; returns why not, if so."""
         if not match:
-            return "the text to be removed is empty"
+            return "the text to remove is empty"
         if match in reason:
-            return "the reason holds the text itself, and reasons stay"
+            return "the reason contains the text itself, and reasons stay"
         needle = match.encode("utf-8", "surrogatepass")
         for each in self._context.journal.get_version_sizes():
             data = self._context.journal.get_text(each)
@@ -171,7 +171,7 @@ class Redactor:
         """Plan to remove the texts of a path; returns why not, if so."""
         versions = self._history.versions_of(path, imported=True)
         if not versions:
-            return f"nothing is known of {to_one_line(path)}"
+            return f"there is no history of {to_one_line(path)}"
         self._add_versions(plan, (version for row in versions for version in (row.before, row.after)))
         plan.own, plan.about = frozenset({path}), path
         return ""
@@ -202,15 +202,15 @@ class Redactor:
             if path not in own and known.version.sha256 in plan.versions:
                 plan.spared.add(known.version.sha256 or "")
                 plan.left.append(
-                    f"The same text stands in {to_one_line(path)}, which was not meant: it stays there, and so in the "
-                    "record. Redact that as well, or by --match."
+                    f"The same text is in {to_one_line(path)} too: it stays there and in the history. "
+                    "Redact that as well, or use --match."
                 )
         for each in plan.spared:
             plan.bytes -= plan.versions.pop(each)
         for gone in self._history.find_deleted():
             if gone.path not in own and gone.version.sha256 in plan.versions:
-                source = f"{to_one_line(gone.path)}, which was removed by #{gone.event.seq}"
-                plan.also.append(f"{source}, held it as well and cannot be had again.")
+                source = f"{to_one_line(gone.path)}, which was deleted by #{gone.event.seq}"
+                plan.also.append(f"{source}, had it too and can no longer be restored.")
 
     def _add_mentions(self, plan: _RedactionPlan, match: str) -> None:
         """Plan to remove the answers and arguments that hold a text; name the events whose names and notes do."""
@@ -231,7 +231,7 @@ class Redactor:
         if named:
             more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
             events = ", ".join(f"#{seq}" for seq in named[:_NAMED])
-            plan.left.append(f"Names and notes of events are part of the chain and stay: {events}{more} name it.")
+            plan.left.append(f"Names and notes of events are part of the chain and stay: see {events}{more}.")
 
     def _add_related_events(self, plan: _RedactionPlan) -> None:
         """What was answered about a text, and how it was asked for, may hold parts of it."""
@@ -275,7 +275,7 @@ class Redactor:
         for each, known in self._context.journal.get_known_below("").items():
             version = known.version
             if version.kind is EntryKind.FILE and version.sha256 is None and match is not None:
-                plan.left.append(f"{to_one_line(each)} could not be read, so it was not searched.")
+                plan.left.append(f"{to_one_line(each)} was not searched: it could not be read.")
             is_own = plan.own is not None and each in plan.own and version.sha256 in plan.spared
             if version.sha256 not in plan.versions and not is_own:
                 continue
@@ -288,7 +288,7 @@ class Redactor:
                 targets[each] = Version(EntryKind.FILE, sha256(data), len(data))
         if match is not None:
             names = (each for each in self._context.journal.get_known_below("") if match in each)
-            plan.left += (f"The text stands in the name {to_one_line(each)}. Rename it." for each in names)
+            plan.left += (f"The text is in the name {to_one_line(each)}. Rename the file." for each in names)
         if not targets:
             return ActionResult()
         action = ActionRecord("redact", actor, "Nothing was removed", note=reason)
@@ -299,12 +299,12 @@ class Redactor:
         with self._context.begin_transaction():
             for each, known in self._context.journal.get_known_below("").items():
                 if plan.versions.pop(known.version.sha256 or "", None) is not None:
-                    plan.left.append(f"{to_one_line(each)} came to hold the text meanwhile. Do it again.")
+                    plan.left.append(f"{to_one_line(each)} got the text while it was removed. Redact again.")
             events = self._record(plan, reason, actor)
         if not self._context.journal.checkpoint(thoroughly=True):
             plan.left.append(
-                "Another program reads the journal at this moment: the journal's log holds the text until it is done. "
-                "Do it again then to be sure."
+                "Another program is reading the journal: its log keeps the text until that ends. "
+                "Redact again then to be sure."
             )
         self._context.calls.mark_changed()
         return events
@@ -345,5 +345,5 @@ def _iter_hashes(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _explain_nothing(plan: _RedactionPlan, match: str | None) -> str:
-    reason = "it stands nowhere in the record's texts" if match is not None else "no text of it is kept"
+    reason = "it is not in the history" if match is not None else "no text of it is kept"
     return f"Nothing was removed: {reason}." + (" " + " ".join(plan.left) if plan.left else "")

@@ -78,7 +78,7 @@ def explain_error(error: BaseException) -> str:
     """Why a path could not be read or changed, in words for a person."""
     match error:
         case SymlinkEscape():
-            return "it leads out of the memory folder by a link"
+            return "it leads out of the memory folder through a link"
         case OSError() if error.errno:
             return os.strerror(error.errno).lower()
         case MemtuiError() if str(error):

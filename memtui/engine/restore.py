@@ -144,12 +144,12 @@ class Restorer:
             if event is None:
                 return ActionResult(problem=f"Not undone: there is no event {seq}.")
             if (by := self._history.find_undoing_event(seq)) is not None:
-                return ActionResult(problem=f"Not undone: event {seq} was taken back already, by event {by}.")
+                return ActionResult(problem=f"Not undone: event {seq} was undone already, by event {by}.")
             if event.changes and event.command not in NEVER_TAKEN_BACK:
                 events.append(event)
         events = list(self._history.read_events(events)) or events
         if not events:
-            return ActionResult(problem="Not undone: nothing was changed by that, so there is nothing to take back.")
+            return ActionResult(problem="Not undone: that event changed nothing.")
         return self._undo_events(events, actor, options)
 
     def _undo_events(self, events: Sequence[Event], actor: Actor, options: ActionOptions) -> ActionResult:
@@ -211,7 +211,7 @@ class Restorer:
             return self._try_change_set(source, action, partial, rehearse, progress)
         except UnsettledChange:
             words = f"{action.failure_prefix}, or only in part: the disk failed in the middle."
-            return ActionResult(problem=f"{words} It is settled once it can be written to.")
+            return ActionResult(problem=f"{words} The rest is settled once the disk can be written.")
 
     def _try_change_set(
         self, source: ChangeSetSource, action: ActionRecord, partial: bool, rehearse: bool, progress: Progress | None
@@ -319,7 +319,7 @@ class Restorer:
         skipped = (*prepared.skipped, *done.skipped)
         if not done.changes:
             journal.drop_intent(intent.id)
-            why = describe_skipped(skipped) if skipped else "something came into the directory just now, so it stays"
+            why = describe_skipped(skipped) if skipped else "a file was added to the directory just now, so it stays"
             return ActionResult((), skipped, problem=f"{action.failure_prefix}: {why}.")
         try:  # from here on it is done, whatever becomes of the record
             changes = add_attributes(done.changes, done.known)
@@ -330,11 +330,11 @@ class Restorer:
             event = protection.note_moves(event, relocation.locations.items())
             recorded = journal.append_events([event], known=done.known, intent=intent.id)[-1]
         except StateUnusable as error:
-            words = f"Changed, but the journal cannot be written ({error}); it is recorded once it can be again."
+            words = f"Changed, but the journal cannot be written ({error}). The change is recorded once it can."
             return ActionResult(tuple(done.changes), skipped, replace(event, note="not recorded"), problem=words)
         context.settler.note(sum(change.after.size for change in changes if change.after is not None))
         context.calls.mark_changed()
-        words = "" if done.certain else "Changed, but the disk did not confirm that it is kept. Look before going on."
+        words = "" if done.certain else "Changed, but the disk did not confirm it. Check the files before you go on."
         return ActionResult(tuple(done.changes), skipped, recorded, problem=words)
 
     def _record(self, ledger: Ledger) -> None:
@@ -401,7 +401,7 @@ def add_remaining(paths: Iterable[str], restored: ActionResult) -> ActionResult:
     """Report also a directory that was to go and stays because something came into it."""
     reported = {*(change.path for change in restored.changes), *(skipped.path for skipped in restored.skipped)}
     stay = (
-        SkippedPath(path, SkipReason.NOT_WRITTEN, detail="something came into it just now")
+        SkippedPath(path, SkipReason.NOT_WRITTEN, detail="a file was added to it just now")
         for path in paths
         if path not in reported
     )
@@ -413,7 +413,7 @@ def _explain_no_change(prepared: PreparedChangeSet, action: ActionRecord) -> str
         return ""
     if skipped := prepared.skipped or (prepared.already if action.undoes else []):
         return f"{action.failure_prefix}: {describe_skipped(skipped)}."
-    return f"{action.failure_prefix}: it is so already. Nothing was written."
+    return f"{action.failure_prefix}: already the same. Nothing was written."
 
 
 def _format_events(events: Sequence[Event]) -> str:

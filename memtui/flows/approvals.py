@@ -79,7 +79,8 @@ class ApprovalQueue:
         if question.answer(verdict):
             more = f" Not asked again: {consent}." if consent is not None else ""
             return describe_verdict(verdict, question.proposal) + more, True
-        return f"Not answered: {question.closed_reason or 'whoever asked is gone.'} Nothing was written.", False
+        why = question.closed_reason or "the agent that asked has ended."
+        return f"Not answered: {why} Nothing was written.", False
 
     def give_consent(self, proposal: Proposal, scope: str) -> Consent:
         """Ask about no change of this agent in a scope any more, for its session."""
@@ -130,7 +131,7 @@ def describe_change(proposal: Proposal) -> str:
             return to_one_line(f"delete {name}/ with {format_file_count(len(proposal.files))}")
         case "delete":
             target = proposal.text(top.before) if top is not None and kind is EntryKind.LINK else None
-            return to_one_line(f"delete {name}{f', which leads to {target}' if target else ''}")
+            return to_one_line(f"delete {name}{f', which points to {target}' if target else ''}")
         case "rename":
             new = to_relative_path(proposal.new_path or "")
             moved = {change.path for change in proposal.files if change.after is not None}
@@ -140,7 +141,7 @@ def describe_change(proposal: Proposal) -> str:
 
 
 def _format_real_name(named: str, real: str) -> str:
-    return named if real == named else f"{real} (named {named}, by a link)"
+    return named if real == named else f"{real} (through the link {named})"
 
 
 def _find_real_path(proposal: Proposal) -> str:
@@ -166,14 +167,14 @@ def describe_verdict(verdict: Verdict, proposal: Proposal) -> str:
     actor, path = to_one_line(format_actor_name(proposal.actor)), to_one_line(to_relative_path(proposal.path))
     match verdict:
         case Allow():
-            return f"Yes: {actor} may go on with {path}."
+            return f"Allowed: {actor} may go on with {path}."
         case Deny(reason=""):
-            return f"No: {path} stays as it is."
+            return f"Denied: {path} stays as it is."
         case Deny():
-            return f"No: {path} stays as it is, and {actor} is told why."
+            return f"Denied: {path} stays as it is. {actor} gets your reason."
         case Edit():
-            return f"{path} will hold your text, and {actor} is told."
-    return f"{actor} is told."
+            return f"Your text is written to {path}. {actor} is notified."
+    return f"{actor} is notified."
 
 
 def format_deadline(question: "ApprovalQuestion") -> str:

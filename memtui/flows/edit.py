@@ -77,7 +77,7 @@ async def save(dialog: EditDialog, engine: Engine, drafts: EditDraftStore | None
     markers = find_conflict_markers(dialog.text)
     if len(markers) > len(find_conflict_markers(dialog.basis.text)):
         dialog.go_to_line(markers[0])
-        choices = (Choice("s", "save anyway", "save"), Choice("e", "go on editing", ""))
+        choices = (Choice("s", "save anyway", "save"), Choice("e", "keep editing", ""))
         if not await dialog.choose(f"Line {markers[0]:,} is a conflict marker.", choices):
             return False
     goes_on = False
@@ -105,7 +105,7 @@ async def save(dialog: EditDialog, engine: Engine, drafts: EditDraftStore | None
         dialog.report(result.words, warning=True)
         return False
     again = format_hint(dialog.phrases, "edit.save", "tries again.")
-    dialog.report(f"Not saved: the memory changes faster than it can be merged.{again}", warning=True)
+    dialog.report(f"Not saved: the note keeps changing while it is merged.{again}", warning=True)
     return False
 
 
@@ -120,18 +120,18 @@ async def merge_now(dialog: EditDialog, engine: Engine, drafts: EditDraftStore |
             )
         except (MemtuiError, OSError) as error:
             return str(error)
-        return conflict or "There is nothing to merge: the memory is what this text was made from."
+        return conflict or "Nothing to merge: the note has not changed since you opened it."
 
     conflict = await dialog.call(find)
     if isinstance(conflict, str):
         dialog.report(conflict)
         return
     name = dialog.phrases.name_action
-    done = f"Merged what {format_did(conflict)}. {name('edit.save')} saves it, {name('edit.undo')} takes it out again."
+    done = f"Merged {format_did(conflict)}. {name('edit.save')} saves the note, {name('edit.undo')} undoes the merge."
     if await _try_auto_merge(dialog, conflict, basis, text):
         dialog.report(done)
     elif dialog.text != text:
-        dialog.report(f"You typed meanwhile: {name('edit.merge')} once more.")
+        dialog.report(f"Not merged: you typed. {name('edit.merge')} tries again.")
     else:
         resolved = await _resolve(dialog, engine, drafts, conflict, text)
         if isinstance(resolved, NoteSaved):
@@ -146,8 +146,8 @@ async def offer_draft(dialog: EditDialog, drafts: EditDraftStore, draft: EditDra
     """Ask whether to go on with a draft; `None` for neither draft nor note. There are `older` ones."""
     more = f", and {older:,} older" if older else ""
     choices = (
-        Choice("e", "go on with it", "go on"),
-        Choice("n", "edit the memory as it is; the draft is kept", "later"),
+        Choice("e", "continue the draft", "go on"),
+        Choice("n", "edit the note as it is; keep the draft", "later"),
         Choice("x", "delete the draft", "delete"),
     )
     answer = await dialog.choose(f"There is {draft.describe(time.time_ns() // 1_000)}{more}.", choices, text=draft.text)
@@ -155,9 +155,9 @@ async def offer_draft(dialog: EditDialog, drafts: EditDraftStore, draft: EditDra
         sure = (Choice("k", "keep it", ""), Choice("d", "delete it for good", "delete"))
         if await dialog.choose("Delete the draft? No other copy of it is kept.", sure) == "delete":
             await dialog.call(lambda: drafts.discard(draft))
-            dialog.report("The draft is deleted.")
+            dialog.report("Deleted the draft.")
         else:
-            dialog.report("The draft is kept.")
+            dialog.report("Kept the draft.")
     return None if answer is None else answer == "go on"
 
 
@@ -166,7 +166,7 @@ def _finish(dialog: EditDialog, saved: NoteSaved, basis: EditBase, text: str, da
     dialog.rebase(saved.path, update_base(saved, basis, text, data), basis)
     name = to_one_line(saved.path)
     counts = dialog.phrases.format_changed_lines(saved.event) if saved.event is not None else ""
-    words = f"{name} holds this text already." if saved.unchanged else f"Saved {name}{counts}."
+    words = f"{name} already has this text." if saved.unchanged else f"Saved {name}{counts}."
     dialog.report(f"{words} {saved.warning}".rstrip(), warning=bool(saved.warning))
 
 
@@ -208,7 +208,7 @@ async def _resolve(
                 await _take_theirs(dialog, drafts, conflict, text)
                 return False
             case None:
-                words = "Not saved. Nothing has been written; your text is as it was."
+                words = "Not saved. Nothing was written. Your text is unchanged."
                 dialog.report(words, warning=True)
                 return False
 
@@ -241,10 +241,10 @@ async def _take_theirs(dialog: EditDialog, drafts: EditDraftStore | None, confli
     if conflict.theirs is not None:
         dialog.revise(theirs.text, theirs)
         dialog.drop_draft(basis.path)
-        back = format_hint(dialog.phrases, "edit.undo", "goes back to it here.")
+        back = format_hint(dialog.phrases, "edit.undo", "restores it here.")
         version = format_possessive(conflict)
-        dialog.report(f"Took {version}. Yours is kept as a draft: {edit} on this note offers it.{back}")
+        dialog.report(f"Took {version}. Your text is kept as a draft: {edit} on this note opens it.{back}")
     elif conflict.situation is NoteChange.DELETED:
-        dialog.leave(f"Left deleted. Yours is kept as a draft: {edit} on that name offers it.")
+        dialog.leave(f"Left deleted. Your text is kept as a draft: {edit} on that name opens it.")
     else:
-        dialog.leave("Left as it is. Yours is a draft, offered when a note has that name again.")
+        dialog.leave("Left as it is. Your text is a draft, offered when a note has that name again.")

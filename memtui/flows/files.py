@@ -54,13 +54,13 @@ class RenameDialog(Dialog, Protocol):
 
 
 def describe_paths(paths: Collection[str], is_folder: Callable[[str], bool]) -> str:
-    """Some entries in a few words: `plan.md`, `notes/`, `3 files in notes/`, `2 folders and 5 files`."""
+    """Some entries in a few words: `plan.md`, `notes/`, `3 files in notes/`, `2 directories and 5 files`."""
     if len(paths) == 1:
         path = next(iter(paths))
         return f"{to_one_line(path)}{'/' if is_folder(path) else ''}"
     folders = sum(map(is_folder, paths))
     files = len(paths) - folders
-    words = [format_count(folders, "folder")] if folders else []
+    words = [format_count(folders, "directory", "directories")] if folders else []
     words += [format_file_count(files)] if files else []
     parents = {_get_parent(path) for path in paths}
     parent = next(iter(parents)) if len(parents) == 1 else ""
@@ -70,7 +70,7 @@ def describe_paths(paths: Collection[str], is_folder: Callable[[str], bool]) -> 
 def make_directory(phrases: Phrases, engine: Engine, path: str) -> FileFlowOutcome:
     """Make a folder."""
     result = engine.files.make_directory(path)
-    return _make_outcome(phrases, result, f"Created the folder {to_one_line(path)}/.", path=path)
+    return _make_outcome(phrases, result, f"Created the directory {to_one_line(path)}/.", path=path)
 
 
 def create(phrases: Phrases, engine: Engine, path: str, data: bytes, note: str) -> FileFlowOutcome:
@@ -96,7 +96,7 @@ async def move_into(
     moves = {path: new for path in paths if (new := join_folder(folder, path)) != path}
     if not moves:
         subject = "It is" if len(paths) == 1 else "All are"
-        return FileFlowOutcome(FlowOutcome(f"{subject} in {_format_folder(folder)} already."))
+        return FileFlowOutcome(FlowOutcome(f"{subject} already in {_format_folder(folder)}."))
     words = describe_paths(moves, known.is_folder)
     result = await dialog.run(f"Moving {words}", lambda step: engine.files.move(moves, progress=step))
     broken = await _describe_broken_links(dialog, engine, moves, result)
@@ -119,7 +119,7 @@ async def copy_to(dialog: Dialog, engine: Engine, copies: Mapping[str, str], kno
     return _make_outcome(dialog.phrases, result, f"Copied {words} to {target}.", path=new)
 
 
-_UNKEPT = "What was too large to be kept is gone for good."
+_UNKEPT = "Files too large to keep were deleted for good."
 
 
 async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: FolderContext) -> FileFlowOutcome:
@@ -132,9 +132,7 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     if is_kept and not known.is_folder(paths[0]) and not protected:
         result = await dialog.call(lambda: engine.files.delete(paths))
         return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"))
-    rehearsal = await dialog.call(
-        lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Looking at {words}"
-    )
+    rehearsal = await dialog.call(lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Checking {words}")
     if not rehearsal.changes:
         return _make_outcome(phrases, rehearsal, "")
     if not await dialog.confirm(_format_delete_question(phrases, words, paths, rehearsal, protected, known)):
@@ -172,10 +170,10 @@ def _format_delete_question(
     if rehearsal.skipped:
         words += f" {describe_rest(rehearsal.skipped)}."
     if rehearsal.unkept:
-        return f"{words} {format_file_count(rehearsal.unkept)} too large to be kept: gone for good."
+        return f"{words} {format_file_count(rehearsal.unkept)} too large to keep: deleted for good."
     them = "it" if len(paths) == 1 and count <= 1 else "them"
     lists, undo = phrases.name_action("browse.deleted"), phrases.name_action("browse.undo")
-    return f"{words} {lists} lists {them} afterwards, {undo} brings {them} back."
+    return f"{words} {undo} restores {them}, {lists} lists deleted notes."
 
 
 async def rename_many(
@@ -185,7 +183,7 @@ async def rename_many(
     phrases, plain = dialog.phrases, [path for path in paths if can_be_written(path)]
     if not plain:
         one_by_one = format_hint(phrases, "file.rename", "renames them one at a time.")
-        return FileFlowOutcome(FlowOutcome(f"These names hold characters that cannot be seen:{one_by_one}", True))
+        return FileFlowOutcome(FlowOutcome(f"These names have invisible characters:{one_by_one}", True))
     text = format_paths(plain, known.is_folder)
 
     def parse(text: str) -> RenamePlan:
@@ -201,14 +199,14 @@ async def rename_many(
         text, plan = edited, parse(edited)
         moves, problems = dict(plan.moves), [str(each) for each in plan.problems]
         if not problems and not moves:
-            return FileFlowOutcome(FlowOutcome("No name was changed: nothing was renamed."))
+            return FileFlowOutcome(FlowOutcome("Nothing was renamed: no name was changed."))
         words = describe_paths(moves, known.is_folder) if moves else ""
         if not problems:
             rehearse = partial(engine.files.move, moves, rehearse=True)
-            rehearsal = await dialog.call(rehearse, f"Looking at {len(moves):,} names")
+            rehearsal = await dialog.call(rehearse, f"Checking {len(moves):,} names")
             problems = [left.sentence for left in rehearsal.skipped] or [rehearsal.problem] * bool(rehearsal.problem)
         if problems:
-            answer = await dialog.review_renames("These names cannot be", [(each, "") for each in problems], "")
+            answer = await dialog.review_renames("These names cannot be used", [(each, "") for each in problems], "")
         else:
             question = _format_rename_question(phrases, moves, hidden=len(paths) - len(plain))
             answer = await dialog.review_renames(f"{words} to be renamed", list(moves.items()), question)
@@ -229,7 +227,7 @@ def _format_rename_question(phrases: Phrases, moves: Mapping[str, str], *, hidde
     if hidden:
         one_by_one = format_hint(phrases, "file.rename", "renames them one at a time.")
         were = "was" if hidden == 1 else "were"
-        question += f" {hidden:,} with characters that cannot be seen {were} not offered:{one_by_one}"
+        question += f" {hidden:,} with invisible characters {were} left out:{one_by_one}"
     return question
 
 
@@ -240,7 +238,7 @@ def protect(
     words = describe_paths(paths, known.is_folder)
     if on:
         result = engine.files.protect(paths)
-        again = format_hint(phrases, "file.protect", "again lets them.")
+        again = format_hint(phrases, "file.protect", "removes the protection.")
         words = f"Protected {words}: no agent can change {'it' if len(paths) == 1 else 'them'}.{again}"
     else:
         result = engine.files.unprotect(paths)
@@ -255,15 +253,15 @@ def _make_outcome(
 ) -> FileFlowOutcome:
     """The outcome: done, partly done, or not done and why; what is to be mended then, and how it is undone."""
     if result.event is None:
-        return FileFlowOutcome(FlowOutcome(result.problem or "There was nothing to do.", is_warning=True))
+        return FileFlowOutcome(FlowOutcome(result.problem or "Nothing to do.", is_warning=True))
     undo = phrases.name_action("browse.undo")
     done = f"{done} {warning}" if warning else done
-    again = again or f"{undo} takes it back."
+    again = again or f"{undo} undoes it."
     words = f"{done} {again}"
     stopped = sum(left.reason is SkipReason.STOPPED for left in result.skipped)
     if stopped:
-        words = f"Stopped: {format_file_count(stopped)} left as before. What was done by then stays; "
-        words += f"{undo} takes that back."
+        words = f"Stopped: {format_file_count(stopped)} left as before. The rest is done; "
+        words += f"{undo} undoes it."
     elif result.skipped:  # named first: lines are cut at the end
         words = f"{done} {describe_rest(result.skipped)}. {again}"
     if result.problem:
@@ -304,12 +302,12 @@ def find_broken_links(engine: Engine, moves: Mapping[str, str], result: ActionRe
 def format_broken_links(broken: Sequence[Backlink]) -> str:
     places = [to_one_line(f"{each.path}:{each.link.line} ({each.link.target})") for each in broken[:_NAMED]]
     more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
-    leads = "1 link does" if len(broken) == 1 else f"{len(broken):,} links do"
-    return f"{leads} not lead there any more: {', '.join(places)}{more}. memtui leaves links as they are: mend them."
+    leads = "1 link is" if len(broken) == 1 else f"{len(broken):,} links are"
+    return f"{leads} broken now: {', '.join(places)}{more}. memtui does not change links: fix them."
 
 
 async def _describe_broken_links(dialog: Dialog, engine: Engine, moves: Mapping[str, str], result: ActionResult) -> str:
-    broken = await dialog.call(lambda: find_broken_links(engine, moves, result), "Looking for links to it")
+    broken = await dialog.call(lambda: find_broken_links(engine, moves, result), "Checking links to it")
     return format_broken_links(broken) if broken else ""
 
 
@@ -329,12 +327,12 @@ def _count_files(changes: Iterable[Change]) -> int:
 
 
 def _format_undo_hint(phrases: Phrases, moves: Mapping[str, str]) -> str:
-    return f"{phrases.name_action('browse.undo')} takes {'all of it' if len(moves) > 1 else 'it'} back."
+    return f"{phrases.name_action('browse.undo')} undoes {'all of it' if len(moves) > 1 else 'it'}."
 
 
 def _format_restore_hint(phrases: Phrases, target: str) -> str:
     undo, deleted = phrases.name_action("browse.undo"), phrases.name_action("browse.deleted")
-    return f"{undo} brings {target} back, {deleted} lists what is gone."
+    return f"{undo} restores {target}, {deleted} lists deleted notes."
 
 
 def join_folder(folder: str, path: str) -> str:

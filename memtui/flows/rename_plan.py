@@ -14,11 +14,11 @@ from memtui.editing.templates import InvalidName, parse_name
 from memtui.flows.dialog import Phrases, format_hint
 
 HEAD = """\
-# Each line below is a memory, as it is called now. Change the names.
-# Keep the lines: none more, none less, in this order.
-# Another folder before a name moves it there; missing ones are made.
-# Only a folder, such as people/, moves it there under its own name.
-# Then you are shown what will happen, and asked. All of it can be taken back.
+# Each line below is the path of a note. Change the names.
+# Keep the number and the order of the lines.
+# Another directory before a name moves the note there; missing ones are created.
+# Only a directory, such as people/, moves the note there under its own name.
+# You are asked before anything is renamed. All of it can be undone.
 """
 _SHOWN = 20
 """Problems that are listed at most."""
@@ -76,7 +76,7 @@ def parse_renames(
     given = lines[first:]
     if len(given) != len(paths):
         count, names = format_count(len(given), "line"), format_count(len(paths), "name")
-        return RenamePlan({}, (RenameProblem(0, f"There are {count} for {names}: each line stands for one."),))
+        return RenamePlan({}, (RenameProblem(0, f"There are {count} for {names}: write one line for each name."),))
     return _check_lines([(first + 1 + at, line) for at, line in enumerate(given)], paths, is_folder, exists, phrases)
 
 
@@ -98,7 +98,7 @@ def _check_lines(
             problems.append(RenameProblem(number, f"{to_one_line(old)}: {error}"))
             continue
         if numbers.setdefault(new, number) != number:
-            problems.append(RenameProblem(number, f"{to_one_line(new)} stands on line {numbers[new]} too."))
+            problems.append(RenameProblem(number, f"{to_one_line(new)} is on line {numbers[new]} too."))
         elif new != old:
             changed[old] = number
         if new != old:
@@ -138,8 +138,8 @@ def find_obstacle(
         return f"{to_one_line(old)} cannot be put into itself."
     same = new.casefold() == old.casefold()  # where case makes no difference, it is in its own way
     if exists(new) and new not in moves and not same:
-        return f"{to_one_line(new)} is there already."
+        return f"{to_one_line(new)} already exists."
     for parent in map(str, PurePosixPath(new).parents[:-1]):
         if parent not in moves and exists(parent) and not is_folder(parent):
-            return f"{to_one_line(parent)} is no folder; nothing can lie in it."
+            return f"{to_one_line(parent)} is not a directory."
     return ""

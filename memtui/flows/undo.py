@@ -7,11 +7,11 @@ returns its outcome.
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from memtui.core.events import NOT_CHANGES, Agent, Change, EntryKind, Event, Person, Version, format_actor_name
+from memtui.core.events import NOT_CHANGES, Agent, Change, EntryKind, Event, Outside, Person, Version, format_actor_name
 from memtui.core.history import ActionResult, DeletedPath, PathVersion, describe_rest
 from memtui.core.mass_loss import MassLoss
 from memtui.core.unicode import to_one_line
-from memtui.core.wording import format_count, format_file_count, format_memory_count, to_relative_path
+from memtui.core.wording import format_count, format_deed, format_file_count, format_memory_count, to_relative_path
 from memtui.engine import Engine
 from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, Step, format_hint
 
@@ -38,7 +38,7 @@ async def undo(dialog: Dialog, engine: Engine, seq: int | None) -> FlowOutcome:
     return summarize_result(
         dialog.phrases,
         result,
-        f"Undone: {dialog.phrases.format_event(event)}.{format_hint(dialog.phrases, 'browse.redo', 'redoes it.')}",
+        f"Undid {_format_deed(dialog.phrases, event)}.{format_hint(dialog.phrases, 'browse.redo', 'redoes it.')}",
     )
 
 
@@ -54,7 +54,12 @@ async def _undo_event(dialog: Dialog, engine: Engine, event: Event) -> ActionRes
 
         return engine.undo([event.seq], progress=go_on)
 
-    return await dialog.run(f"Taking back: {dialog.phrases.format_event(event)}", run, can_stop=False)
+    return await dialog.run(f"Undoing {_format_deed(dialog.phrases, event)}", run, can_stop=False)
+
+
+def _format_deed(phrases: Phrases, event: Event) -> str:
+    """`your edit of x.md (+2 -1)`."""
+    return f"{to_one_line(format_deed(event))}{phrases.format_changed_lines(event)}"
 
 
 async def redo(dialog: Dialog, engine: Engine, seq: int | None) -> FlowOutcome:
@@ -62,7 +67,7 @@ async def redo(dialog: Dialog, engine: Engine, seq: int | None) -> FlowOutcome:
     event = await dialog.call(lambda: _find_redo_event(engine, seq))
     if event is None:
         if seq is None:
-            return FlowOutcome("There is nothing to redo.")
+            return FlowOutcome("Nothing to redo.")
         return FlowOutcome(await dialog.call(lambda: _explain_redo_refusal(dialog.phrases, engine, seq)))
     result = await _undo_event(dialog, engine, event)
     return summarize_result(dialog.phrases, result, _describe_redo(dialog.phrases, event))
@@ -72,15 +77,13 @@ def _describe_redo(phrases: Phrases, event: Event) -> str:
     """The sentence once an `undo` is itself undone."""
     numbers = " and ".join(f"#{number}" for number in event.undoes[:3]) + (" and more" if len(event.undoes) > 3 else "")
     path = to_one_line(to_relative_path(event.path))
-    return f"Redone: {numbers} in {path}.{format_hint(phrases, 'browse.undo', 'takes it back again.')}"
+    return f"Redid {numbers} in {path}.{format_hint(phrases, 'browse.undo', 'undoes it.')}"
 
 
 def _explain_redo_refusal(phrases: Phrases, engine: Engine, seq: int) -> str:
     by = engine.history.find_undoing_event(seq)
     if by is not None:
-        return (
-            f"#{seq} was redone already, by #{by}.{format_hint(phrases, 'browse.undo', f'on #{by} takes that back.')}"
-        )
+        return f"#{seq} was redone already, by #{by}.{format_hint(phrases, 'browse.undo', f'on #{by} undoes that.')}"
     return f"#{seq} was not undone: there is nothing to redo."
 
 
@@ -95,15 +98,15 @@ def _find_redo_event(engine: Engine, seq: int | None) -> Event | None:
 
 def _explain_undo_refusal(phrases: Phrases, engine: Engine, seq: int | None) -> str:
     if seq is None:
-        return "There is nothing to undo: nothing was changed, or all of it was taken back."
+        return "Nothing to undo: nothing was changed, or all changes are undone already."
     by = engine.history.find_undoing_event(seq)
     if by is None:
         return f"#{seq} changed nothing that can be undone."
     event = engine.history.get_event(by)
     if event is not None and event.command != "undo":
-        again = format_hint(phrases, "browse.undo", f"on #{by} undoes it once more.")
-        return f"#{seq} was taken back already: #{by} did again what it undid.{again}"
-    return f"#{seq} was taken back already, by #{by}.{format_hint(phrases, 'browse.redo', 'redoes it.')}"
+        again = format_hint(phrases, "browse.undo", f"on #{by} undoes it again.")
+        return f"#{seq} was undone already, and #{by} redid it.{again}"
+    return f"#{seq} was undone already, by #{by}.{format_hint(phrases, 'browse.redo', 'redoes it.')}"
 
 
 async def undo_since(dialog: Dialog, engine: Engine, seen: int) -> FlowOutcome | None:
@@ -113,12 +116,13 @@ async def undo_since(dialog: Dialog, engine: Engine, seen: int) -> FlowOutcome |
     )
     actors = _list_recent_actors(recent)
     if not actors:
-        return FlowOutcome("Nobody has changed anything lately: there is nothing to undo.")
+        return FlowOutcome("Nothing to undo: there are no recent changes.")
     choices = [Choice(str(number), words, str(number - 1)) for number, (words, _, _) in enumerate(actors[:9], start=1)]
     chosen = await dialog.choose("Undo everything by", choices)
     if chosen is None:
         return None
     words, name, session = actors[int(chosen)]
+    shown = to_one_line(_format_name(name))
     after = await dialog.ask_moment(f"Undo everything by {to_one_line(words)}, since", seen)
     if after is None:
         return None
@@ -126,15 +130,20 @@ async def undo_since(dialog: Dialog, engine: Engine, seen: int) -> FlowOutcome |
         lambda: engine.undo_since(after, actor_name=name, session=session, partial=True, rehearse=True)
     )
     if not rehearsal.changes:
-        return FlowOutcome(rehearsal.problem or f"{to_one_line(name)} has changed nothing since.", is_warning=True)
+        return FlowOutcome(rehearsal.problem or f"{shown} has changed nothing since.", is_warning=True)
     count = await dialog.call(lambda: _count_changes(engine, after, name, session))
-    changes = f"{format_count(count, 'change')} of {format_file_count(_count_files(rehearsal))}"
-    if not await dialog.confirm(f"{changes} would be taken back{_format_skipped_clause(rehearsal)}."):
+    changes = f"{format_count(count, 'change')} in {format_file_count(_count_files(rehearsal))}"
+    if not await dialog.confirm(f"{changes} would be undone{_format_skipped_clause(rehearsal)}."):
         return FlowOutcome("Nothing was undone.")
     result = await dialog.call(lambda: engine.undo_since(after, actor_name=name, session=session, partial=True))
     files = format_file_count(_count_files(result))
     again = format_hint(dialog.phrases, "browse.redo", "redoes it.")
-    return summarize_result(dialog.phrases, result, f"Undone: what {to_one_line(name)} did to {files}.{again}")
+    whose = "your" if name == Person().name else f"{shown}'s"
+    return summarize_result(dialog.phrases, result, f"Undid {whose} changes to {files}.{again}")
+
+
+def _format_name(name: str) -> str:
+    return "another program" if name == Outside().name else name
 
 
 def _is_change_by(event: Event, name: str, session: str | None) -> bool:
@@ -154,7 +163,7 @@ def _list_recent_actors(events: Iterable[Event]) -> list[tuple[str, str, str | N
             session = event.actor.session if isinstance(event.actor, Agent) else None
             last[format_actor_name(event.actor), session] = event.seq
     return [
-        (f"{name}, session {session}" if session else name, name, session)
+        (f"{name}, session {session}" if session else _format_name(name), name, session)
         for name, session in sorted(last, key=lambda key: -last[key])
     ]
 
@@ -173,18 +182,18 @@ async def restore_as_of(dialog: Dialog, engine: Engine, below: str, at: int, mom
     if not rehearsal.changes:
         if rehearsal.skipped:
             return summarize_result(dialog.phrases, rehearsal, "")
-        return FlowOutcome(f"{target} is as it was at {moment}: nothing has to be restored.")
+        return FlowOutcome(f"Nothing to restore: {target} is as it was at {moment}.")
     newer = sum(change.after is None and _is_file(change.before) for change in rehearsal.changes)
     count = _count_files(rehearsal)
     words = f"{format_file_count(count) if count else target} would be as at {moment}"
     if newer:
-        words += f"; {newer:,} of them {'is' if newer == 1 else 'are'} newer and would go"
+        words += f"; {newer:,} of them {'is' if newer == 1 else 'are'} newer and would be deleted"
     words += _format_skipped_clause(rehearsal)
     if not await dialog.confirm(f"Restore {target}: {words}."):
         return FlowOutcome("Nothing was restored.")
     result = await dialog.call(lambda: engine.restore_directory(below, at, partial=True))
     files = format_file_count(_count_files(result))
-    again = format_hint(dialog.phrases, "browse.undo", "takes it back.")
+    again = format_hint(dialog.phrases, "browse.undo", "undoes it.")
     return summarize_result(dialog.phrases, result, f"Restored {target} as of {moment}: {files}.{again}")
 
 
@@ -207,7 +216,7 @@ async def restore_version(
     """
     if version == newest and version.after is not None:
         older = format_hint(dialog.phrases, "history.older", "goes to older versions.")
-        return FlowOutcome(f"This is what stands now: there is nothing to restore.{older}")
+        return FlowOutcome(f"Nothing to restore: this is the current version.{older}")
     is_recorded = newest.imported is None or newest.imported_by is not None  # else only a session file tells of it
     restore = partial(
         engine.restore,
@@ -222,9 +231,9 @@ async def restore_version(
         for change in rehearsal.changes:
             if change.path == path:
                 show(change)
-        question = f"Put {to_one_line(path)} back {moment}? What stands there now stays in the history."
+        question = f"Restore {to_one_line(path)} {moment}? The current version stays in the history."
         if not await dialog.confirm(question):
-            return FlowOutcome("Not put back. Nothing was written.")
+            return FlowOutcome("Not restored. Nothing was written.")
     result = await dialog.call(restore)
     words = result.problem or dialog.phrases.format_restored(path, moment)
     return FlowOutcome(words, bool(result.problem), result.event.seq if result.event else 0)
@@ -240,18 +249,18 @@ def restore_deleted(phrases: Phrases, engine: Engine, deleted: Sequence[DeletedP
     result = engine.restore(versions, expected=dict.fromkeys(versions, None), partial=True)
     count = format_memory_count(_count_files(result))
     target = to_one_line(next(iter(versions))) if len(versions) == 1 else count
-    again = format_hint(phrases, "browse.undo", "takes it back.")
+    again = format_hint(phrases, "browse.undo", "undoes it.")
     outcome = summarize_result(phrases, result, f"Restored {target}.{again}")
     if lost:
-        return FlowOutcome(f"{outcome.words} Of {len(lost):,} more the text is not kept.", True, outcome.event)
+        return FlowOutcome(f"{outcome.words} Not kept in the history: {len(lost):,} more.", True, outcome.event)
     return outcome
 
 
 def explain_not_restorable(deleted: DeletedPath) -> str:
     """Why a deleted path whose text is not kept cannot be restored."""
     if deleted.version.sha256 is None:
-        return "Its text was never kept: it was too large to be read."
-    return "Its text is not kept any more: it was removed from the record."
+        return "Its text was never kept: it was too large to read."
+    return "Its text was removed from the history."
 
 
 def restore_loss(phrases: Phrases, engine: Engine, loss: MassLoss) -> FlowOutcome:
@@ -259,24 +268,24 @@ def restore_loss(phrases: Phrases, engine: Engine, loss: MassLoss) -> FlowOutcom
     result = engine.restore_loss()
     count = sum(change.after is not None and change.after.kind is EntryKind.FILE for change in result.changes)
     count = count or len(loss.changes)  # as the banner counts: links come back too, but are no memories
-    words = f"{format_memory_count(count)} {'is' if count == 1 else 'are'} back."
+    words = f"Restored {format_memory_count(count)}."
     return summarize_result(phrases, result, words)
 
 
 async def dismiss_loss(dialog: Dialog, engine: Engine, loss: MassLoss) -> FlowOutcome | None:
     """Leave a loss as it is, after a question."""
     count = format_memory_count(len(loss.changes))
-    if not await dialog.confirm(f"Leave it so? {count} stay gone, and this is not said again."):
+    if not await dialog.confirm(f"Dismiss this warning? {count} stay deleted, and it is not shown again."):
         return None
     await dialog.call(lambda: engine.dismiss_loss(loss.last))
-    lists = format_hint(dialog.phrases, "browse.deleted", "lists what is gone, and brings it back.")
-    return FlowOutcome(f"Left as it is.{lists}")
+    lists = format_hint(dialog.phrases, "browse.deleted", "lists and restores deleted notes.")
+    return FlowOutcome(f"Dismissed.{lists}")
 
 
 def summarize_result(phrases: Phrases, result: ActionResult, words: str) -> FlowOutcome:
     """The sentence: done, done but for some, or not done and why."""
     if result.event is None:
-        problem = result.problem or "There was nothing to do."
+        problem = result.problem or "Nothing to do."
         shows = format_hint(phrases, "browse.diff", "shows the difference.") if result.skipped else ""
         return FlowOutcome(problem + shows, is_warning=True)
     if result.problem:
@@ -290,8 +299,8 @@ def _format_skipped_clause(result: ActionResult) -> str:
     if not result.skipped:
         return ""
     if len(result.skipped) == 1:
-        return f"; {result.skipped[0].sentence}, and would be left"
-    return f"; {len(result.skipped):,} would be left, such as {result.skipped[0].sentence}"
+        return f"; skipped: {result.skipped[0].sentence}"
+    return f"; {len(result.skipped):,} would be skipped, such as {result.skipped[0].sentence}"
 
 
 def _count_files(result: ActionResult) -> int:

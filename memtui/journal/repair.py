@@ -39,7 +39,7 @@ class RepairReport:
 
     def describe(self) -> str:
         """What was made anew, in a few words; empty if nothing was."""
-        parts = [f"what stands at {format_count(len(self.paths), 'path')}"] if self.paths else []
+        parts = [f"the state of {format_count(len(self.paths), 'path')}"] if self.paths else []
         parts += [f"the table {table}" for table in self.tables if table != "known"]
         parts += [f"the guard {name}" for name in self.guards]
         return ", ".join(parts)
@@ -57,7 +57,7 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
     """
     broken = next((each for each in verify_journal(connection).findings if each.weight in HOPELESS), None)
     if broken is not None:
-        raise StateUnusable(f"Nothing was made anew, since the record itself is broken: {broken.text}")
+        raise StateUnusable(f"Nothing was repaired, because the events themselves are broken: {broken.text}")
     standing = Standing()
     touched: set[tuple[Any, ...]] = set()
     taken_back: set[tuple[Any, ...]] = set()

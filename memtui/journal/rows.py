@@ -62,7 +62,7 @@ class EventRows:
             except UNREADABLE as error:
                 behind = self._find_next_readable(after)
                 start = f"Events can be read up to number {after:,}" if after else "The first events cannot be read"
-                rest = "none behind it" if behind is None else f"and again from number {behind:,}"
+                rest = "none after it" if behind is None else f"and again from number {behind:,}"
                 self._found.add(FindingWeight.FILE, f"{start}, {rest}: {error}.", sort="reading")
                 if behind is None:
                     return
@@ -233,7 +233,7 @@ def check_regular_files(path: str) -> None:
 def check_regular_mode(mode: int, name: str = "it") -> None:
     """Raise `OSError` if the mode of a file, called `name`, is that of something else."""
     if not stat.S_ISREG(mode):
-        raise OSError(f"{name} is no regular file but {_KINDS.get(stat.S_IFMT(mode), 'something else')}")
+        raise OSError(f"{name} is not a regular file but {_KINDS.get(stat.S_IFMT(mode), 'something else')}")
 
 
 SET_ASIDE = "-damaged-"

@@ -51,7 +51,7 @@ SINCE = {"taken_back": 2, "noting": 3}
 """The schema with which something came, by its name; all else came with the first one."""
 NEWER = "The journal was written by a newer memtui. Update memtui to use it."
 FOREIGN = "The journal's file is a database of another program. Choose another one with --state."
-EMPTY = "The journal is empty: nothing was ever recorded in it."
+EMPTY = "The journal is empty: it has no events."
 
 
 def find_problem(connection: sqlite3.Connection) -> str:

@@ -259,7 +259,7 @@ def copy_to_memory(path: str, *, quietly: bool = True) -> sqlite3.Connection:
             if not _journal_exists(path) or _try_copy(path, copy):
                 stack.pop_all()
                 return copy
-    raise sqlite3.OperationalError("it is opened and closed all the time")
+    raise sqlite3.OperationalError("it is opened and closed too often")
 
 
 def _read_without_atime(path: str) -> sqlite3.Connection | None:

@@ -590,7 +590,7 @@ class Journal:
         if version > VERSION:
             raise StateUnusable(NEWER)
         if self._path is None and (name := find_non_table(self._db)):
-            words = f"{to_one_line(name)} in it is computed, and memtui computes none."
+            words = f"{to_one_line(name)} in it is computed, which memtui never writes."
             raise JournalDamaged(f"The journal is damaged: {words}")
         if self._path is None:  # nothing of it is to stand on a disk, not even for a moment
             self._db.execute("PRAGMA temp_store = MEMORY")
@@ -646,11 +646,11 @@ class Journal:
             seen = None
         except OSError as error:
             words = os.strerror(error.errno or 0).lower()
-            raise StateUnusable(f"The journal cannot be looked at ({words}).") from error
+            raise StateUnusable(f"The journal cannot be read ({words}).") from error
         if seen is None or (seen.st_dev, seen.st_ino) != self._identity:
-            raise StateUnusable("The journal was removed or replaced while it was open. Open the memory again.")
+            raise StateUnusable("The journal was removed or replaced while it was open. Open the folder again.")
         if not seen.st_size:
-            raise StateUnusable("The journal was emptied while it was open. Open the memory again.")
+            raise StateUnusable("The journal was emptied while it was open. Open the folder again.")
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         if self.deferred.is_waiting:

@@ -108,10 +108,10 @@ class KnownDifference(NamedTuple):
     def __str__(self) -> str:
         place = f"/memories/{self.path}"
         if self.known is None:
-            return f"{place} is missing among what stands in the folder; an event left it there."
+            return f"{place} is missing in the table of files; an event left it there."
         if self.recorded is None:
-            return f"{place} is noted among what stands in the folder; no event left it there."
-        return f"Another version of {place} is noted than the one that the events left there."
+            return f"{place} is in the table of files; no event left it there."
+        return f"The table of files has another version of {place} than the events."
 
 
 def iter_known_rows(connection: sqlite3.Connection) -> Iterator[KnownRow]:

@@ -155,7 +155,7 @@ _AT_ONCE = 500
 _BYTES_AT_ONCE = 16_000_000
 """Bytes of versions after which one go ends as well."""
 _DATABASE = b"SQLite format 3\0"
-_NO_EXPORT = "it is no export of a journal, as `memtui export` writes it"
+_NO_EXPORT = "it is not a journal written by `memtui export`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def read_export(path: str, *, title: str) -> ImportedJournal:
         reason = os.strerror(error.errno or 0).lower() if error.errno else str(error)
         raise StateUnusable(f"The exported journal {title} cannot be read: {reason}.") from error
     except _InvalidExport as wrong:
-        raise StateUnusable(f"The exported journal {title} cannot be used: {wrong}. Nothing of it was used.") from wrong
+        raise StateUnusable(f"The exported journal {title} cannot be used: {wrong}. None of it was used.") from wrong
 
 
 def is_database(path: str, *, title: str) -> bool:
@@ -211,7 +211,7 @@ def _open_export(path: str) -> int:
     fd = open_without_atime(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise _InvalidExport("it is no regular file")
+        raise _InvalidExport("it is not a regular file")
     return fd
 
 
@@ -228,7 +228,7 @@ def _import_journal(file: IO[bytes]) -> ImportedJournal:
     if schema > SCHEMA:
         raise _InvalidExport("it was written by a newer memtui; update memtui to read it")
     if header.get("start") != chain.START.hex():
-        raise _InvalidExport("its chain does not begin where every chain does")
+        raise _InvalidExport("its chain does not start at the first event")
     has_texts = header.get("texts") is True
     journal = Journal(None)
     try:
@@ -255,9 +255,9 @@ def _iter_records(file: IO[bytes]) -> Iterator[dict[str, Any]]:
                 raise _InvalidExport(_NO_EXPORT) from None
             if not line.endswith(b"\n"):
                 raise _InvalidExport(f"it ends in the middle of line {number:,}: it was cut off") from None
-            raise _InvalidExport(f"line {number:,} is no JSON") from None
+            raise _InvalidExport(f"line {number:,} is invalid JSON") from None
         if not isinstance(record, dict):
-            raise _InvalidExport(_NO_EXPORT if number == 1 else f"line {number:,} is no line of an export")
+            raise _InvalidExport(_NO_EXPORT if number == 1 else f"line {number:,} is not a line of an export")
         yield record
 
 
@@ -279,10 +279,10 @@ def _import_records(lines: Iterator[dict[str, Any]], journal: Journal, *, has_te
     size = 0
     for record in lines:
         if total.is_whole:
-            raise _InvalidExport("it goes on behind its last line")
+            raise _InvalidExport("it continues after its last line")
         if "seq" in record:
             if total.versions:
-                raise _InvalidExport("an event stands behind the versions")
+                raise _InvalidExport("an event follows the versions")
             events.append(_decode_event_record(record, total, has_texts=has_texts))
         elif "sha256" in record:
             total.versions += 1
@@ -308,19 +308,19 @@ def _check_last_line(record: dict[str, Any], total: _ImportTotals) -> None:
     if (record.get("events"), record.get("versions")) != (total.events, total.versions):
         raise _InvalidExport(
             f"it says that it has {record.get('events')!s:.20} events and {record.get('versions')!s:.20} versions, "
-            f"and it has {total.events:,} and {total.versions:,}: lines are missing"
+            f"but it has {total.events:,} and {total.versions:,}: lines are missing"
         )
     if record.get("head") != total.head.hex():
-        raise _InvalidExport("its last line names another head than its events lead to")
+        raise _InvalidExport("its last line has another head than its events")
 
 
 def _decode_event_record(record: dict[str, Any], total: _ImportTotals, *, has_texts: bool) -> tuple[bytes, Event]:
     number = total.events + 1
     if record["seq"] != number or isinstance(record["seq"], bool):
-        raise _InvalidExport(f"behind event {total.events:,} comes event {record['seq']!s:.20}: lines are missing")
+        raise _InvalidExport(f"event {record['seq']!s:.20} follows event {total.events:,}: lines are missing")
     body = record.get("body")
     if not isinstance(body, str) or not body.isascii():
-        raise _InvalidExport(f"event {number:,} is not one that memtui wrote")
+        raise _InvalidExport(f"event {number:,} is not written by memtui")
     data = body.encode("ascii")
     total.head = chain.hash_link(total.head, data)
     if record.get("hash") != total.head.hex():
@@ -336,7 +336,7 @@ def _decode_event_record(record: dict[str, Any], total: _ImportTotals, *, has_te
                 verb = "is" if name == "answer" else "are"
                 raise _InvalidExport(f"the {name} of event {number:,} {verb} not what it names")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise _InvalidExport(f"event {number:,} cannot be understood: memtui did not write it") from error
+        raise _InvalidExport(f"event {number:,} is invalid: memtui did not write it") from error
     total.events = number
     for change in event.changes:
         if change.after is None:

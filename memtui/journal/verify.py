@@ -130,8 +130,8 @@ class EventEvidence:
         if self._jumps:
             seq, path = self._jumps[0]
             more = f", and {self._jump_count - 1:,} more like it" if self._jump_count > 1 else ""
-            place = f"at {path or '/memories'} than the events before it left there"
-            remarks.append(f"Event {seq:,} begins with something else {place}{more}.")
+            place = f"at {path or '/memories'}"
+            remarks.append(f"Event {seq:,} does not follow from the events before it {place}{more}.")
         if self._slips:
             times = "once" if self._slips == 1 else f"{self._slips:,} times"
             remarks.append(f"The clock runs backwards {times}, first at event {self._first_slip:,}.")
@@ -141,7 +141,7 @@ class EventEvidence:
             remarks.append(f"{there:,} {texts} there: recorded again, or not removed.")
         if intents:
             commands = "command was" if intents == 1 else "commands were"
-            remarks.append(f"{intents:,} {commands} begun and not finished: under way now, or ended by a crash.")
+            remarks.append(f"{intents:,} {commands} not finished: still running, or ended by a crash.")
         return remarks
 
 
@@ -247,12 +247,12 @@ class ChainWalker:
         own, number = _read_seq(body), self.number + 1
         correct = chain.hash_link(self.hash, body)
         if correct == hash:
-            self._report(f"Event {number:,} stands at number {seq:,}: the rows were numbered anew.", number)
+            self._report(f"Event {number:,} is at number {seq:,}: the rows were renumbered.", number)
             self._offset = seq - number
             self.number, self.hash = number, hash
             return body, True
         if self._is_duplicate(row, own):
-            self._report(f"Event {own:,} stands there twice, again at number {seq:,}.", own or number)
+            self._report(f"Event {own:,} is there twice, again at number {seq:,}.", own or number)
             self._skip_row()
             return None
         if own is not None and own > number and (swapped := self._is_swapped(row, own)):
@@ -268,11 +268,11 @@ class ChainWalker:
             self.hash = hash
             return body, False
         if following and chain.hash_link(self.hash, following.body) == following.hash:
-            self._report(f"The row at number {seq:,} does not belong to the chain: it was put in.", number)
+            self._report(f"The row at number {seq:,} does not belong to the chain: it was inserted.", number)
             self._skip_row()
             return None
         if following and chain.hash_link(correct, following.body) == following.hash:
-            self._report(f"The hash of event {number:,} was changed; the event itself is as it was.", number)
+            self._report(f"The hash of event {number:,} was changed; the event itself is unchanged.", number)
             self.number, self.hash = number, correct
             return body, True
         self._report(_describe_change(number, own, is_last=following is None, is_first=self.number == 0), number)
@@ -302,7 +302,7 @@ class ChainWalker:
         link = chain.hash_link(self.hash, other.body)
         if link not in (row.hash, other.hash):
             return None
-        self._report(f"Events {number:,} and {own:,} have changed places.", number)
+        self._report(f"Events {number:,} and {own:,} were swapped.", number)
         self._moved[other.seq] = EventRow(other.seq, row.body, row.hash if link == other.hash else other.hash)
         self.number, self.hash = number, link
         return other.body, True
@@ -318,9 +318,9 @@ class ChainWalker:
 
 def _describe_change(number: int, own: int | None, *, is_last: bool, is_first: bool) -> str:
     if own is None:
-        return f"Event {number:,} was changed: it cannot be understood any more, and its hash does not match."
+        return f"Event {number:,} was changed: it cannot be parsed, and its hash does not match."
     if own != number:
-        return f"Event {number:,} was changed, or another put in its place: its hash does not match."
+        return f"Event {number:,} was changed or replaced: its hash does not match."
     if is_last:
         return f"Event {number:,}, the last one, was changed or does not belong to the chain: its hash does not match."
     rewritten = "" if is_first else ", unless those before it were rewritten"
@@ -435,13 +435,13 @@ class _JournalCheck:
             elif actual[name] != (kind, sql):
                 self.found.add(FindingWeight.GUARD, f"The {kind} {name} of the journal was changed.")
             elif schema.SINCE.get(name, 1) > version:
-                text = (
-                    f"The number of the journal's schema was changed: it is {version}, and the {kind} {name} is newer."
-                )
+                text = f"The schema number of the journal was changed: it is {version}, and the {kind} {name} is newer."
                 self.found.add(FindingWeight.GUARD, text)
         for name, (kind, _) in actual.items():
             if name not in expected:
-                self.found.add(FindingWeight.GUARD, f"There is a {kind} {name} in the journal that is not memtui's.")
+                self.found.add(
+                    FindingWeight.GUARD, f"There is a {kind} {name} in the journal that memtui did not create."
+                )
 
     def _check_types(self) -> None:
         """A text where bytes belong looks the same to a hash, and is read in another way."""
@@ -459,8 +459,8 @@ class _JournalCheck:
             with self._report_unreadable(f"the table {table}"):
                 count = self._connection.execute(f"SELECT count(*) FROM {table} WHERE {wrong}").fetchone()[0]
                 if count:
-                    rows = "row holds" if count == 1 else "rows hold"
-                    text = f"{count:,} {rows} something of another kind in the table {table}."
+                    rows = "row has" if count == 1 else "rows have"
+                    text = f"{count:,} {rows} a value of the wrong type in the table {table}."
                     self.found.add(FindingWeight.FILE, text)
 
     @contextmanager
@@ -468,7 +468,7 @@ class _JournalCheck:
         try:
             yield
         except UNREADABLE as error:
-            self.found.add(FindingWeight.FILE, f"Of {what} not all can be read: {error}.", sort="reading")
+            self.found.add(FindingWeight.FILE, f"Not all of {what} can be read: {error}.", sort="reading")
 
     # Events
 
@@ -485,7 +485,7 @@ class _JournalCheck:
                 answer, arguments = record.get("answer"), record.get("arguments")
                 if record["seq"] != number and is_linked:
                     shown = f"{record['seq']!s:.20}"
-                    text = f"The event at number {number:,} calls itself number {shown}: memtui did not write it."
+                    text = f"The event at number {number:,} has the number {shown} in it: memtui did not write it."
                     self.found.add(FindingWeight.EVENT, text, number, sort="told")
                 evidence.add_event(number, record)
                 if not (answer is None or isinstance(answer, str)) or not (
@@ -494,7 +494,7 @@ class _JournalCheck:
                     raise TypeError("a hash that is none")
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 if is_linked:
-                    text = f"Event {number:,} cannot be understood: memtui did not write it."
+                    text = f"Event {number:,} cannot be parsed: memtui did not write it."
                     self.found.add(FindingWeight.EVENT, text, number, sort="told")
                 continue
             kept_answer, kept_arguments = beside.get_texts(number)
@@ -502,8 +502,8 @@ class _JournalCheck:
                 if expected is None:
                     if kept is not None:
                         count.damaged += 1
-                        stand = "stands an answer" if name == "answer" else "stand arguments"
-                        text = f"Beside event {number:,} {stand} that it does not name."
+                        there = "There is an answer" if name == "answer" else "There are arguments"
+                        text = f"{there} for event {number:,} that it does not name."
                         self.found.add(FindingWeight.TEXT, text, number, sort="words")
                     continue
                 count.named += 1
@@ -526,7 +526,7 @@ class _JournalCheck:
         count = self._words
         count.unnamed = beside.unnamed
         if beside.problem:
-            self.found.add(FindingWeight.FILE, f"Of the answers not all can be read: {beside.problem}.", sort="reading")
+            self.found.add(FindingWeight.FILE, f"Not all answers can be read: {beside.problem}.", sort="reading")
         if FindingWeight.FILE in self.found:
             return
         with self._report_unreadable("the table touched"):
@@ -535,7 +535,7 @@ class _JournalCheck:
         number = self._chain.number
         if last > number and FindingWeight.EVENT not in self.found:
             many = f"Events {number + 1:,} to {last:,} are" if last > number + 1 else f"Event {last:,} is"
-            text = f"{many} missing: the end was cut off. Other parts of the journal still name what was there."
+            text = f"{many} missing: the end was cut off. Other parts of the journal still refer to it."
             self.found.add(FindingWeight.EVENT, text, number + 1)
 
     # Versions
@@ -589,7 +589,7 @@ class _JournalCheck:
             totals = self._connection.execute("SELECT files, bytes FROM totals").fetchall()
             select = "SELECT count(*), coalesce(sum(size), 0) FROM known WHERE kind = 'file'"
             if totals != self._connection.execute(select).fetchall():
-                text = "The number of files and bytes is not that of what is known. It can be made again."
+                text = "The total of files and bytes is wrong. It can be rebuilt."
                 self.found.add(FindingWeight.INDEX, text)
         if FindingWeight.EVENT in self.found:
             return  # it cannot agree with events that are not there
@@ -599,14 +599,14 @@ class _JournalCheck:
         with self._report_unreadable("the table touched"):
             rows = self._connection.execute("SELECT CAST(path AS BLOB), seq FROM touched")
             if _compute_digest(rows) != (evidence.touched_count, evidence.touched):
-                text = "The index of which event touched which path disagrees with the events. It can be made again."
+                text = "The index of events by path disagrees with the events. It can be rebuilt."
                 self.found.add(FindingWeight.INDEX, text)
         self._check_noted(evidence, version)
         if version >= 2:
             with self._report_unreadable("the table taken_back"):
                 rows = self._connection.execute("SELECT seq, by_seq FROM taken_back")
                 if _compute_digest(rows) != (evidence.undone_count, evidence.undone):
-                    text = "The index of what was taken back disagrees with the events. It can be made again."
+                    text = "The index of undone events disagrees with the events. It can be rebuilt."
                     self.found.add(FindingWeight.INDEX, text)
 
     def _check_noted(self, evidence: EventEvidence, version: int) -> None:
@@ -614,24 +614,20 @@ class _JournalCheck:
         with self._report_unreadable("the table notes"):
             if version < schema.SINCE["noting"]:
                 kept = [GUARDS[name] for name in read_kept_guards(self._connection)]
-                words = "was kept before such things were recorded: no event proves it."
+                words = "is from before memtui recorded it: no event proves it."
                 self._remarks += (f"{each.capitalize()} {words}" for each in kept)
                 return
             for each in find_ineffective_notes(self._connection, evidence.noted).values():
-                text = (
-                    f"{each.capitalize()} stands in the table notes, where it has no effect: memtui did not write it."
-                )
+                text = f"{each.capitalize()} is in the table notes, where it has no effect: memtui did not write it."
                 self.found.add(FindingWeight.STATE, text)
         with self._report_unreadable("the table notes"):
             if find_imported_until(self._connection) < evidence.imported:
-                text = "The number of the last imported event disagrees with the events. It can be made again."
+                text = "The number of the last imported event disagrees with the events. It can be rebuilt."
                 self.found.add(FindingWeight.INDEX, text)
         with self._report_unreadable("the index noting"):
             rows = self._connection.execute(f"SELECT seq FROM events WHERE {schema.NOTING} ORDER BY seq")
             if [row[0] for row in rows] != evidence.noting:
-                text = (
-                    "The index of the events that say what guards memories disagrees with them. It can be made again."
-                )
+                text = "The index of the events on protection and pins disagrees with them. It can be rebuilt."
                 self.found.add(FindingWeight.STATE, text)
 
     def _count_intents(self) -> int:
@@ -654,8 +650,8 @@ class _JournalCheck:
             end = f"the journal ends with event {last:,}: it was cut off there, or replaced by an older copy."
             text = f"The noted head is event {seq:,}, and {end}"
         elif seq is not None:
-            end = "the journal was rewritten, or replaced by another one."
-            text = f"Event {seq:,} has not the hash that was noted: {end}"
+            end = "the journal was rewritten or replaced."
+            text = f"Event {seq:,} does not have the noted hash: {end}"
         else:
             text = "The noted head is not in this journal: it was replaced by an older copy, or rewritten."
         self.found.add(FindingWeight.EVENT, text, seq, sort="head")
@@ -693,10 +689,10 @@ def _iter_unpacked(data: bytes) -> Iterator[bytes]:
         data = unpacking.unconsumed_tail
         total += len(part)
         if total > _UNPACKED or (not part and not data and not unpacking.eof):
-            raise zlib.error("it has no end")
+            raise zlib.error("it does not end")
         yield part
     if unpacking.unused_data:
-        raise zlib.error("it goes on behind its end")
+        raise zlib.error("it continues after its end")
 
 
 def _check_is_journal(connection: sqlite3.Connection, found: JournalFindings) -> int | None:
@@ -707,13 +703,13 @@ def _check_is_journal(connection: sqlite3.Connection, found: JournalFindings) ->
         raise StateUnusable(schema.NEWER)
     tables = {_decode_name(row[0]) for row in connection.execute("SELECT CAST(name AS BLOB) FROM sqlite_master")}
     if not tables and not application and not version:
-        found.add(FindingWeight.EVENT, "The journal is empty: nothing was ever recorded in it, or it was emptied.")
+        found.add(FindingWeight.EVENT, "The journal is empty: it has no events, or it was emptied.")
         return None
     if application != schema.APPLICATION:
-        text = "The mark of a journal is not on the file: it was changed, or is another program's."
+        text = "The file is not marked as a journal: it was changed, or it belongs to another program."
         found.add(FindingWeight.GUARD, text)
     if not 0 < version <= schema.VERSION:
-        found.add(FindingWeight.GUARD, f"The number of the journal's schema was changed: {version}.")
+        found.add(FindingWeight.GUARD, f"The schema number of the journal was changed: {version}.")
         version = schema.VERSION
     return int(version)
 

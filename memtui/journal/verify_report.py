@@ -108,7 +108,7 @@ class NotedHead(NamedTuple):
         """Read `HASH`, `SEQ HASH` or `SEQ:HASH`, the hash with 12 digits at least; raises `ValueError`."""
         match = _HEAD.fullmatch(text.strip().lower())
         if match is None:
-            raise ValueError(f"{text!r} is no head: it is noted as NUMBER:HASH, with 12 digits of the hash or more")
+            raise ValueError(f"{text!r} is not a head. Write NUMBER:HASH, with at least 12 digits of the hash")
         return cls(int(match[1]) if match[1] else None, match[2])
 
 

@@ -30,7 +30,7 @@ class FormatProblem(NamedTuple):
 def check_json(text: str) -> FormatProblem | None:
     """What is wrong with a text as JSON; `None` if nothing is. A mark at its beginning is passed over.
 
-    A name that stands twice in one object is a fault as well: of such a text some readers take the first value, some
+    A name that appears twice in one object is a fault as well: of such a text some readers take the first value, some
     the last one, and some none (RFC 8259, section 4).
     """
     mark = text.startswith("\ufeff")
@@ -88,7 +88,7 @@ def _blank_comment(found: re.Match[str]) -> str:
 
 
 def _describe_duplicate(name: str) -> str:
-    return f"the name {json.dumps(name[:80], ensure_ascii=False)} stands twice"
+    return f"the name {json.dumps(name[:80], ensure_ascii=False)} appears twice"
 
 
 def check_toml(text: str) -> FormatProblem | None:
@@ -239,7 +239,7 @@ def _reject_entity(*_: object) -> None:
 
 
 class _DuplicateKey(Exception):
-    """A name stands twice in one object."""
+    """A name appears twice in one object."""
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> None:

@@ -110,7 +110,9 @@ def _read_entries(text: str) -> tuple[dict[str, object], list[str]]:
         except _YamlProblem as error:
             problems.append(_format_problem(number + error.line, error.words))
             found = {}
-        problems += [_format_problem(number, f"the name {name!r} stands twice") for name in found if name in properties]
+        problems += [
+            _format_problem(number, f"the name {name!r} appears twice") for name in found if name in properties
+        ]
         properties |= found
         number += entry.count("\n")
     return properties, problems
@@ -171,7 +173,7 @@ def _build_value(event: Any, events: Iterator[Any], number: int, problems: list[
         if not name:
             raise _YamlProblem("a name and a colon were expected", event.start_mark.line)
         if name in pairs:  # of readers, some take the first, some the last, and some none
-            problems.append(_format_problem(number + event.start_mark.line, f"the name {name!r} stands twice"))
+            problems.append(_format_problem(number + event.start_mark.line, f"the name {name!r} appears twice"))
         pairs[name] = _build_value(next(events), events, number, problems, depth + 1)
     return pairs
 

@@ -330,8 +330,8 @@ class FolderInspection:
 
         if self._options.only is not None:
             raise StateUnusable(
-                "Not signed off: only some rules were asked for, so what must not stay is not known. Nothing was "
-                "written. Look without --only, or sign off with: memtui review done"
+                "Not signed off: the audit ran only some rules, so its failures are not all known. Nothing was "
+                "written. Audit without --only, or sign off with: memtui review done"
             )
         observer, review = self._open_observer, self._file.load()
         inbox = build_inbox(observer, review, since=self._options.since, accepted=True, runs=False)
@@ -341,9 +341,11 @@ class FolderInspection:
         with self._lock:
             inbox, head = self._inbox, self._head
         if inbox is None:
-            raise StateUnusable("What changed is not known yet. Nothing was written.")
+            raise StateUnusable("Not signed off: the changes are still being read. Nothing was written.")
         if _collect_changes(inbox) != _collect_changes(shown):
-            raise StateUnusable("Something changed meanwhile. Nothing was written. Look at it, then end the review.")
+            raise StateUnusable(
+                "Not signed off: a file changed since it was shown. Nothing was written. Review it, then sign off."
+            )
         from memtui.review import sign_off, triage  # noqa: PLC0415 - first paint: loads the reports
 
         if triage.holds_secret(failures_reason, rules=self.custom.matcher):
@@ -352,7 +354,7 @@ class FolderInspection:
         undecided = sign_off.find_undecided(decided)
         if undecided and not failures_reason:
             raise StateUnusable(
-                f"Not signed off: {sign_off.name_findings(undecided)} must not stay. Nothing was written."
+                f"Not signed off: no decision on the failures {sign_off.name_findings(undecided)}. Nothing was written."
             )
         marks = end_review(
             inbox, reviewer=self.reviewer, head=head, findings=sign_off.accept_failures(decided),
@@ -443,5 +445,5 @@ def _describe_missing_hunks(file: ChangedFile, difference: TextDiff) -> tuple[st
     if file.sign == ">":
         return "Only the name changed", f"{to_one_line(file.previous_path)} is {to_one_line(file.path)} now."
     if not difference.old and not difference.new:
-        return "The file is empty", "It came or went without a line in it."
-    return "No line differs", "What it holds is as it was."
+        return "The file is empty", "It has no lines to compare."
+    return "No line differs", "Its content is unchanged."

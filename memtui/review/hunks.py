@@ -226,9 +226,9 @@ def compare_file(observer: Observer, file: ChangedFile) -> HunkComparison:
     sides: list[str] = []
     for version in (file.before, file.after):
         if version is not None and version.kind is not EntryKind.FILE:
-            return HunkComparison(None, f"It is no file: a {version.kind.value}.")
+            return HunkComparison(None, f"It is not a file: a {version.kind.value}.")
         if version is not None and version.size > MOST_BYTES:
-            return HunkComparison(None, f"It is too large to be compared: {version.size:,} bytes.")
+            return HunkComparison(None, f"It is too large to compare: {version.size:,} bytes.")
         data = observer.history.text(version)
         if data is None:
             return HunkComparison(None, f"The text {'after' if sides else 'before'} is not kept.")
@@ -237,7 +237,7 @@ def compare_file(observer: Observer, file: ChangedFile) -> HunkComparison:
         sides.append(data.decode("utf-8", "surrogateescape"))
     difference = diffs.compare_texts(sides[0], sides[1])
     if len(difference.hunks) > MOST_HUNKS:
-        return HunkComparison(None, f"It has {len(difference.hunks):,} hunks, too many to be told one by one.")
+        return HunkComparison(None, f"It has {len(difference.hunks):,} hunks, too many to list one by one.")
     return HunkComparison(difference)
 
 

@@ -96,11 +96,11 @@ def describe_missing_head(observer: Observer, review: Review) -> str:
             known[place] = _is_in_chain(observer, mark)
         if not known[place]:
             last = observer.get_head()[0]
-            there = f"the last event is #{last}" if mark.seq > last else "another event stands there"
-            review_words = f"the review was given over #{mark.seq} ({mark.head[:8]}), and {there}"
+            there = f"the last event is #{last}" if mark.seq > last else "that event has another hash"
+            review_words = f"it ended at #{mark.seq} ({mark.head[:8]}), and {there}"
             return (
-                f"The record is not the one that {_format_reviewer(mark)} reviewed: {review_words}. It was cut, "
-                "replaced or written anew, or this is another folder's review."
+                f"The history is not the one that {_format_reviewer(mark)} reviewed: {review_words}. It was cut, "
+                "replaced or rewritten, or this is another folder's review."
             )
     return ""
 
@@ -159,7 +159,7 @@ def _find_by_hash(observer: Observer, words: str) -> int | None:
             if event.hash.startswith(given):
                 return event.seq
     raise ValueError(
-        f"The record has no event with the hash {given[:16]}: it was cut or replaced since, or it is another folder's."
+        f"The history has no event with the hash {given[:16]}: it was cut or replaced, or is another folder's."
     )
 
 

@@ -159,12 +159,12 @@ def _read_bytes(path: Path) -> bytes | None:
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
             raise ReviewFileUnusable(
-                f"{_format_path(path)} is not a file, so it is no review file. It was left as it is."
+                f"{_format_path(path)} is not a review file: it is not a regular file. Nothing was written."
             )
         if seen.st_size > MOST_BYTES:
             raise ReviewFileUnusable(
-                f"The review file {_format_path(path)} has {seen.st_size:,} bytes, and no more than {MOST_BYTES:,} are "
-                "read. It was left as it is. Name another one with --review."
+                f"The review file {_format_path(path)} has {seen.st_size:,} bytes, over the limit of {MOST_BYTES:,}. "
+                "Nothing was written. Name another one with --review."
             )
         with open(fd, "rb", closefd=False) as file:
             return file.read(MOST_BYTES + 1)
@@ -181,7 +181,7 @@ def _parse_review(data: bytes, path: Path) -> Review:
         if data.lstrip().startswith(b"{") and f'"{KIND}"'.encode() in data[:200]:
             where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise ReviewFileUnusable(
-                f"The review file {_format_path(path)} is cut short or damaged{where}. It was left as it is. Put back "
+                f"The review file {_format_path(path)} is cut short or damaged{where}. Nothing was written. Restore "
                 "a copy of it, or name another one with --review."
             ) from error
         raise _build_foreign_error(path) from error
@@ -191,7 +191,7 @@ def _parse_review(data: bytes, path: Path) -> Review:
     if isinstance(schema, int) and schema > SCHEMA:
         raise ReviewFileUnusable(
             f"The review file {_format_path(path)} was written by a newer memtui (schema {schema}; this one reads "
-            f"{SCHEMA}). It was left as it is. Use that version, or name another file with --review."
+            f"{SCHEMA}). Nothing was written. Use that version, or name another file with --review."
         )
     entries, folder, last = document.get("marks"), document.get("folder"), document.get("hash")
     if (
@@ -201,7 +201,7 @@ def _parse_review(data: bytes, path: Path) -> Review:
         or not isinstance(last, str)
     ):
         raise ReviewFileUnusable(
-            f"The review file {_format_path(path)} lacks what every review file has. It was left as it is."
+            f"The review file {_format_path(path)} has missing or wrong fields. Nothing was written."
         )
     marks = []
     for number, entry in enumerate(entries, start=1):
@@ -210,7 +210,7 @@ def _parse_review(data: bytes, path: Path) -> Review:
             marks.append(_parse_mark(entry))
         except (ValueError, OverflowError, TypeError, KeyError) as error:
             raise ReviewFileUnusable(
-                f"Mark {number} of the review file {_format_path(path)} cannot be read. It was left as it is."
+                f"Mark {number} of the review file {_format_path(path)} cannot be read. Nothing was written."
             ) from error
     problem, doubtful = _verify_chain(entries, last, path)
     return Review(path, folder, tuple(marks), problem, last, doubtful, tuple(entries))
@@ -222,7 +222,7 @@ def _require_known_verdict(entry: object, number: int, path: Path) -> None:
     if isinstance(verdict, str) and verdict not in set(ReviewVerdict):
         raise ReviewFileUnusable(
             f"Mark {number} of the review file {_format_path(path)} says {to_one_line(verdict[:40])!r}, which this "
-            "memtui does not know. It was left as it is. Use a newer version, or name another file with --review."
+            "memtui does not know. Nothing was written. Use a newer version, or name another file with --review."
         )
 
 
@@ -271,10 +271,10 @@ def _verify_chain(entries: Sequence[Mapping[str, Any]], last: str, path: Path) -
     if not broken:
         return "", frozenset()
     at = broken[0]
-    where = "before its first mark" if at == 0 else f"behind mark {at} of {len(entries)}"
+    where = "before its first mark" if at == 0 else f"after mark {at} of {len(entries)}"
     return (
-        f"The review file {_format_path(path)} was changed by something else than memtui: {where} a mark was changed, "
-        "dropped or moved. What is not certain does not count, so some changes have to be reviewed again."
+        f"The review file {_format_path(path)} was changed by another program: {where} a mark was changed, "
+        "dropped or moved. Uncertain marks do not count, so some changes have to be reviewed again."
     ), frozenset(at - 1 for at in broken if at)
 
 
@@ -318,14 +318,14 @@ def compute_digest(entry: Mapping[str, Any]) -> str:
 
 def _build_foreign_error(path: Path) -> ReviewFileUnusable:
     return ReviewFileUnusable(
-        f"{_format_path(path)} is no review file of memtui. It was left as it is. Name another one with --review; one "
-        "that is not there is made."
+        f"{_format_path(path)} is not a review file of memtui. Nothing was written. Name another one with --review; "
+        "a missing one is created."
     )
 
 
 def _build_unreadable_error(path: Path, error: OSError) -> ReviewFileUnusable:
     reason = os.strerror(error.errno or errno.EIO).lower()
-    return ReviewFileUnusable(f"The review file {_format_path(path)} cannot be read: {reason}. It was left as it is.")
+    return ReviewFileUnusable(f"The review file {_format_path(path)} cannot be read: {reason}. Nothing was written.")
 
 
 def _format_path(path: Path) -> str:
@@ -337,7 +337,7 @@ def _format_path(path: Path) -> str:
 
 _ATTEMPTS = 20  # how often it is written anew, where there are no locks and others are faster
 _LOCK_SECONDS = 10.0  # what a file system answers that knows no such lock, or none of a directory
-NOTHING = "Nothing was noted."
+NOTHING = "Nothing was written."
 """What is said where no mark could be kept."""
 
 
@@ -384,13 +384,13 @@ class ReviewFile:
                 data = review.to_json()
                 if len(data) > MOST_BYTES:
                     raise ReviewFileUnusable(
-                        f"Nothing was noted: {_format_path(self.path)} would have {len(data):,} bytes, and no more "
-                        f"than {MOST_BYTES:,} are read. Begin another one with --review."
+                        f"Nothing was written: {_format_path(self.path)} would have {len(data):,} bytes, over the "
+                        f"limit of {MOST_BYTES:,}. Start another one with --review."
                     )
                 self._writer.write(str(self.path), data, force=True)
                 if self.load().entries[: len(review.entries)] == review.entries:
                     return review  # else there are no locks, and another program wrote over it
-        raise LockTimeout(f"Nothing was noted: other programs keep writing to {_format_path(self.path)}.")
+        raise LockTimeout(f"Nothing was written: other programs keep writing to {_format_path(self.path)}.")
 
     def _create(self) -> None:
         """Make an empty review if there is none, and the directory with it: the lock needs that."""
@@ -428,9 +428,9 @@ def _acquire_lock(fd: int, path: Path) -> bool:
     try:
         return lock_file(fd, seconds=_LOCK_SECONDS)
     except LockTimeout:
-        raise LockTimeout(f"Nothing was noted: another program is writing to {_format_path(path)}.") from None
+        raise LockTimeout(f"Nothing was written: another program is writing to {_format_path(path)}.") from None
     except OSError as error:
-        raise ReviewFileUnusable(f"Nothing was noted: {_format_path(path)} cannot be locked.") from error
+        raise ReviewFileUnusable(f"Nothing was written: {_format_path(path)} cannot be locked.") from error
 
 
 def _remove_leftovers(path: Path) -> None:
@@ -446,4 +446,4 @@ def _require_file(path: Path) -> None:
     """Go on only where a file stands, or nothing: a link would be replaced, and not what it leads to."""
     with contextlib.suppress(OSError):  # said by whoever reads it, or writes it
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise ReviewFileUnusable(f"Nothing was noted: {_format_path(path)} is not a file. It was left as it is.")
+            raise ReviewFileUnusable(f"Nothing was written: {_format_path(path)} is not a regular file.")

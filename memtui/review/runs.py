@@ -196,7 +196,7 @@ def _add_lost_facts(observer: Observer, groups: Sequence[_RunGroup], texts: Vers
             if len(dropped) == _MOST_DROPPED:
                 break
         if len(dropped) == _MOST_DROPPED:
-            group.unsearched = f"no more than {_MOST_DROPPED:,} dropped lines are looked at, those of the newest runs"
+            group.unsearched = f"only {_MOST_DROPPED:,} dropped lines are checked, those of the newest runs"
     gone: dict[int, list[DroppedStatement]] = {}
     for each in find_lost_statements(dropped, _read_notes(observer)) if dropped else ():
         gone.setdefault(id(owners[each.path, each.seq][0]), []).append(each)
@@ -216,7 +216,7 @@ def _find_dropped(group: _RunGroup, texts: VersionTexts) -> Iterator[tuple[Dropp
         if any(
             version and version.kind is EntryKind.FILE and texts.get_text(version) is None for version in part.versions
         ):
-            group.unsearched = "some of the texts are not kept, or cannot be compared"
+            group.unsearched = "some texts are not kept or cannot be compared"
         yield from _find_dropped_from(part, mine, texts)
 
 

@@ -286,11 +286,9 @@ def verify_record(observer: Observer, review: Review, data: bytes, *, on_disk: i
         there = f"has {format_count(len(review.marks), 'mark')}"
         if 0 < number <= len(review.marks):
             there = f"has {compute_digest(review.entries[number - 1])[:16]} there"
-        return [*problems, f"The record is of mark {number} with the hash {hash[:16]}, and the review file {there}."]
+        return [*problems, f"The record is of mark {number} with the hash {hash[:16]}, but the review file {there}."]
     if at in review.doubtful:
-        problems.append(
-            f"Mark {at + 1} of the review file is not certain: what stands behind it does not vouch for it."
-        )
+        problems.append(f"Mark {at + 1} of the review file is not certain: the marks after it do not confirm it.")
     mark = review.marks[at]
     event = find_event(observer, mark.seq) if mark.seq else None
     if mark.seq and (event is None or event.hash != mark.head):
@@ -309,9 +307,9 @@ def _parse_json(text: str) -> dict[str, Any] | None:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError("it is no JSON that can be read") from None
+        raise ValueError("it is invalid JSON") from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise ValueError("it is no record of a sign-off")
+        raise ValueError("it is not a record of a sign-off")
     return document
 
 
@@ -322,7 +320,7 @@ def _find_mark(text: str, given: Mapping[str, Any] | None) -> tuple[int, str]:
         return mark["number"], mark["hash"]
     found = _MARK.search(text) if given is None else None
     if found is None:
-        raise ValueError("it names no mark of a review file")
+        raise ValueError("it does not name a mark of a review file")
     return int(found[1]), found[2]
 
 
@@ -342,7 +340,7 @@ def _compare(given: object, known: object, where: str) -> Iterator[str]:
             name = other.get("path") if isinstance(other, dict) else None
             yield from _compare(one, other, f"{where} {number}{f' ({to_one_line(name)})' if name else ''}")
     elif isinstance(given, list) and isinstance(known, list):
-        yield f"{_capitalize(where)}: the file lists {len(given):,}, and there were {len(known):,}."
+        yield f"{_capitalize(where)}: the file lists {len(given):,}, but there were {len(known):,}."
     elif given != known or type(given) is not type(known):
         yield f"{_capitalize(where)}: {_describe_difference(given, known)}"
 
@@ -366,7 +364,7 @@ def _describe_difference(given: object, known: object) -> str:
     one, other = (to_one_line(each if isinstance(each, str) else json.dumps(each)) for each in (given, known))
     same = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
     start = max(same - _BEFORE, 0)
-    return f"the file says {_cut(one, start)}, and it was {_cut(other, start)}."
+    return f"the file says {_cut(one, start)}, but it was {_cut(other, start)}."
 
 
 def _cut(text: str, start: int) -> str:

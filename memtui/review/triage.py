@@ -19,13 +19,13 @@ from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 LONGEST_BLIND_DAYS = 90
 """Days for which a finding of coverage may be dismissed: nobody knows what stands there, and it may change unseen."""
 _STANDING = {
-    "chain-broken": "the next break would be dismissed with it. Find out what became of the record: memtui verify",
-    "head-gone": "another record was reviewed. Look at this one, and sign off: memtui review done --accept-failures",
-    "expired-exemption": "mend what it excepted, or give that a new day",
+    "chain-broken": "that would hide the next break too. Find out what happened to the history: memtui verify",
+    "head-gone": "another history was reviewed. Review this one, and sign off: memtui review done --accept-failures",
+    "expired-exemption": "fix what it excepted, or give it a new end date",
 }
 """Findings that cannot be dismissed, and what to do instead."""
 SECRET_IN_WORDS = (
-    "the words hold what looks like a secret, and the review file is carried along. Nothing was noted. Say it without "
+    "the reason contains what looks like a secret, and the review file is shared. Nothing was written. Leave out "
     "the value."
 )
 _SHORTEST_VALUE = 4  # characters of a secret that are looked for in a reason
@@ -73,8 +73,8 @@ def find_dismissal_fault(mark: ReviewMark, finding: AuditFinding, today: date) -
         return f"does not count: {problem}"
     known, now = mark.findings[0], _count_hits(finding)
     if now > known.count:
-        return f"was of {known.count:,}, and there are {now:,} by now"
-    return "" if known.evidence == _compute_digest(finding.evidence) else "was given over another line"
+        return f"was for {known.count:,}, and there are {now:,} now"
+    return "" if known.evidence == _compute_digest(finding.evidence) else "was for another line"
 
 
 def describe_dismissal(mark: ReviewMark) -> str:
@@ -99,9 +99,7 @@ def explain_limit(finding: AuditFinding, until: str, today: date) -> str:
     end = _parse_day(until) if until else None
     if end is not None and end <= last:
         return ""
-    return (
-        f"nobody knows what stands there, so it holds for {LONGEST_BLIND_DAYS} days at most: until {last.isoformat()}"
-    )
+    return f"its content is unknown, so a dismissal lasts {LONGEST_BLIND_DAYS} days at most: until {last.isoformat()}"
 
 
 def parse_end(given: str, today: date) -> str:
@@ -118,9 +116,9 @@ def parse_end(given: str, today: date) -> str:
         return (today + timedelta(days=int(days[:6]))).isoformat()
     end = _parse_day(words)
     if end is None:
-        raise ValueError(f"{to_one_line(given)!r} is no end: say 30d, a day such as 2026-12-31, or never.")
+        raise ValueError(f"{to_one_line(given)!r} is not an end date. Try 30d, 2026-12-31 or never.")
     if end < today:
-        raise ValueError(f"{end.isoformat()} is over. Say a day to come, 30d, or never.")
+        raise ValueError(f"{end.isoformat()} is in the past. Try 30d, a later date or never.")
     return end.isoformat()
 
 

@@ -122,7 +122,7 @@ def _find_headers(text: str, lowered: str) -> Iterator[Spot]:
             except (binascii.Error, ValueError):
                 continue
             if colon and password and name.isprintable() and not is_placeholder(password):
-                words = "a name and a password in a header"
+                words = "a login in a header"
                 yield Spot("secret", rule, at, found.end(), words, found.span("value"))
         elif len(value) >= 20 and any(letter.isdigit() for letter in value) and any(map(str.isalpha, value)):
             yield Spot("secret", rule, at, found.end(), "a token in a header", found.span("value"))
@@ -135,7 +135,7 @@ def find_private_keys(text: str) -> Iterator[Spot]:
     """Private keys that stand in a text as blocks; what is masked is the whole block."""
     if "PRIVATE KEY" in text:
         rule = "google-account" if '"service_account"' in text else "private-key"
-        words = "a service account of Google" if rule == "google-account" else "a private key"
+        words = "a Google service account key" if rule == "google-account" else "a private key"
         until = 0
         for found in _get_pattern("private-key", "begin").finditer(text):
             if found.start() < until or _get_pattern("private-key", "omitted").match(text, found.end()):
@@ -198,21 +198,21 @@ def find_in_files(text: str, clues: frozenset[str]) -> Iterator[Spot]:
     only these files write.
     """
     if "auth" in clues or ("pass" in clues and "_password" in text):
-        yield from _find_values(text, "registry-token", "token", "a token of a package registry")
+        yield from _find_values(text, "registry-token", "token", "a package registry token")
         for found in _get_pattern("registry-login", "login").finditer(text):
             name, colon, password = decode_base64(found["value"]).partition(":")
             if name and colon and password and not is_placeholder(password):
-                words = "a name and a password of a registry"
+                words = "a registry login"
                 yield Spot("secret", "registry-login", *found.span(), words, found.span("value"))
     if "pass" in clues and "log" in clues and "machine" in text:
-        words = "a password of a .netrc file"
+        words = "a password in a .netrc file"
         yield from _find_values(text, "password-assignment", "netrc", words)
     if "{" in text and '"kty"' in text:
         yield from _find_values(text, "private-key", "web_key", "the private part of a JSON web key")
     if ("$" in text and ":$" in text) or ("{" in text and ":{SSHA}" in text):
-        yield from _find_values(text, "password-hash", "hash", "a name and the hash of its password")
+        yield from _find_values(text, "password-hash", "hash", "a password hash with its name")
     if text.count("$") >= _SIGNS_OF_HASH:
-        yield from _find_values(text, "password-hash", "bare", "the hash of a password")
+        yield from _find_values(text, "password-hash", "bare", "a password hash")
 
 
 def _find_values(text: str, rule: str, name: str, words: str) -> Iterator[Spot]:
@@ -232,7 +232,7 @@ def find_in_addresses(text: str) -> Iterator[Spot]:
                 continue
             scheme = _SCHEME.match(text[max(0, at - 22) : at][::-1])
             if scheme is not None:
-                words = "a password in an address"
+                words = "a password in a URL"
                 yield Spot("secret", rule, at - scheme.end(), found.end(), words, found.span("value"))
     if " -" in text and ("curl " in text or "sshpass " in text or "mysql" in text):
         for found in _get_pattern(rule, "command").finditer(text):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 FLAGS: Mapping[str, str] = {
     "secret": "a key, a token or a password that its issuer would know",
     "hidden": "characters, comments or elements that are not shown when the note is read",
-    "planted": "words that may have been put there to steer the model",
-    "broken": "no text, or JSON, YAML, TOML, XML or front matter that cannot be read",
+    "planted": "text that may have been put there to steer the model",
+    "broken": "not text, or invalid JSON, YAML, TOML, XML or front matter",
 }
 """The flags that there are, and what each means."""
 

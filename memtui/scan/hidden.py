@@ -56,13 +56,13 @@ def _find_pushed_off(text: str) -> Iterator[Spot]:
         end = _find_end_of_line(text, found.end())
         if _is_framed(text, found.start(), end):
             continue
-        yield Spot("hidden", "pushed-off-screen", found.end(), end, f"words behind {columns:,} columns of blanks")
+        yield Spot("hidden", "pushed-off-screen", found.end(), end, f"text after {columns:,} columns of blanks")
     for found in _GAP.finditer(text):
         lines = found.group().count("\n") - 1
         if lines < _EMPTY_LINES:
             continue
         end = _find_end_of_line(text, found.end())
-        yield Spot("hidden", "pushed-off-screen", found.end(), end, f"words behind {lines:,} empty lines")
+        yield Spot("hidden", "pushed-off-screen", found.end(), end, f"text after {lines:,} empty lines")
 
 
 def _is_framed(text: str, start: int, end: int) -> bool:

@@ -94,19 +94,19 @@ def find_imitations(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int
             yield "a line that pretends to come from the system", *found.span()
     if "user" in heads and not _GIVEN_HEADS.isdisjoint(heads):
         for found in _match_lines((_get_pattern("given"),), text, ("tool ", "function ", "bash ", "command ", "hook ")):
-            yield "a result of a tool that no tool gave", *found.span()
+            yield "a tool result that no tool returned", *found.span()
     if (
         "respo" in heads
         and (asked := _get_pattern("alpaca").search(text))
         and _get_pattern("answer").search(text, asked.end())
     ):
-        yield "headings that part the turns of a conversation with a model", *asked.span()
+        yield "headings that mark the turns of a conversation with a model", *asked.span()
     if "tool_" in text or "function_call_output" in text:
         for found in _get_pattern("result").finditer(text):
-            yield "a result of a tool that no tool gave", *found.span()
+            yield "a tool result that no tool returned", *found.span()
     if '"role"' in text:
         for found in _get_pattern("said").finditer(text):
-            yield "a message of the system that the system did not write", *found.span()
+            yield "a fake system message", *found.span()
 
 
 def _find_tags(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int, int]]:
@@ -115,12 +115,12 @@ def _find_tags(text: str, heads: frozenset[str]) -> Iterator[tuple[str, int, int
         if "<|" in text or "inst]" in text or ">>" in text or "_of_" in text
         else ()
     ):
-        yield "markup that parts the turns of a conversation with a model", *found.span()
+        yield "markup that marks the turns of a conversation with a model", *found.span()
     if not _TAG_HEADS.isdisjoint(heads):
         for found in _get_pattern("tags").finditer(text):
             yield "a tag that only the system or a tool writes", *found.span()
     for found in _get_pattern("closed").finditer(text) if "</" in text else ():
-        yield "tags that end what a model is shown, and go on as somebody else", *found.span()
+        yield "tags that end the text shown to a model and continue as another speaker", *found.span()
 
 
 def _find_turns(text: str) -> Iterator[tuple[str, int, int]]:
@@ -130,7 +130,7 @@ def _find_turns(text: str) -> Iterator[tuple[str, int, int]]:
             return
         again = _get_pattern("assistant").search(text, human.end()) or answer
         if abs(again.start() - human.start()) < 4_000:
-            yield "turns of a conversation that pretend to have been said", human.start(), human.end()
+            yield "fake turns of a conversation", human.start(), human.end()
 
 
 def _match_lines(patterns: tuple[re.Pattern[str], ...], text: str, words: tuple[str, ...]) -> Iterator[re.Match[str]]:

@@ -110,7 +110,7 @@ def find_invisible(text: str) -> Iterator[Spot]:
             break
     if len(lone) >= _FEWEST_SELECTORS:
         hidden = _decode_selectors("".join(text[at] for at in lone[:_SHOWN]))
-        words = f"{len(lone)} variation selectors behind letters that have no variants; they hold {hidden}"
+        words = f"{len(lone)} variation selectors after letters without variants; they contain {hidden}"
         yield Spot("hidden", "variation-selectors", lone[0], lone[-1] + 1, words)
     if has_bidi:
         yield from islice(_find_bidirectional(text), _MOST)
@@ -127,7 +127,7 @@ def _judge_run(text: str, found: re.Match[str]) -> Iterator[Spot]:
     selectors = _SELECTOR.findall(run)
     if len(selectors) >= _FEWEST_SELECTORS:
         held = _decode_selectors("".join(selectors))
-        words = f"{len(selectors)} variation selectors one behind the other; they hold {held}"
+        words = f"{len(selectors)} variation selectors in a row; they contain {held}"
         yield Spot("hidden", "variation-selectors", start, end, words)
         return
     unusual = [at for at in range(start, min(end, start + _SHOWN)) if not _is_usual(text, at, start, end)]
@@ -161,7 +161,7 @@ def _describe_invisible(run: str) -> str:
         name = unicodedata.name(run, "").lower()
         return f"an invisible character, {escape_character(run)}{f' ({name})' if name else ''}"
     bits = _decode_bits(run)
-    many = f"{len(run)} invisible characters one behind the other, {escape_character(run[0])} first"
+    many = f"{len(run)} invisible characters in a row, {escape_character(run[0])} first"
     return f"{many}; read as bits they say {bits}" if bits else many
 
 
@@ -267,7 +267,7 @@ def _judge_line(text: str, first: int, end: int) -> tuple[int, str, str] | None:
         before = at
         if character in _OVERRIDES:
             way = "left to right" if character == "\u202d" else "right to left"
-            words = f"a bidirectional override, {escape_character(character)}: what follows is shown {way}"
+            words = f"a bidirectional override, {escape_character(character)}: the text after it is shown {way}"
             return at, "bidi-control", words
         if character in _OPENING:
             opened.append((character, at))
@@ -277,7 +277,7 @@ def _judge_line(text: str, first: int, end: int) -> tuple[int, str, str] | None:
         opening, where = opened.pop()
         has_rtl = last_rtl > where
         if opening in _RIGHT_TO_LEFT and not has_rtl and at - where > 1:
-            words = f"text that is shown right to left and is not written so, {escape_character(opening)}"
+            words = f"text that is shown right to left but not written so, {escape_character(opening)}"
             return where, "bidi-control", words
         if opening not in _RIGHT_TO_LEFT and not has_rtl and needless is None:
             needless = where
@@ -286,7 +286,7 @@ def _judge_line(text: str, first: int, end: int) -> tuple[int, str, str] | None:
         words = f"a bidirectional control that is not closed in its line, {escape_character(opening)}"
         return where, "bidi-control", words
     if needless is not None and last_rtl < 0 and not _RTL.search(text, before, end):
-        words = f"a bidirectional control that orders nothing, {escape_character(text[needless])}"
+        words = f"a bidirectional control without effect, {escape_character(text[needless])}"
         return needless, "invisible-character", words
     return None
 

@@ -49,10 +49,10 @@ def find_lookalike_text(text: str) -> Iterator[Spot]:
         if not any(start <= spot.start < end for start, end in hosts):
             yield spot
     for found in islice(_NO_CHARACTER.finditer(text), _MOST):
-        words = f"{found.end() - found.start()} codes that Unicode says will never be a character"
+        words = f"{found.end() - found.start()} codes that are never characters in Unicode"
         yield Spot("hidden", "no-character", *found.span(), words)
     for found in islice(_PRIVATE.finditer(text), _MOST):
-        words = f"{found.end() - found.start()} characters of private use in a row, which mean nothing to anybody else"
+        words = f"{found.end() - found.start()} characters of private use in a row, which have no public meaning"
         yield Spot("hidden", "no-character", *found.span(), words)
 
 
@@ -77,7 +77,7 @@ def _find_words(text: str) -> Iterator[Spot]:
         if (false := _find_false_letters(word)) is not None:
             script = get_script(false).capitalize()
             words = (
-                f"“{to_one_line(word)}” reads “{skeleton(word)}”, and a letter in it is {script} (U+{ord(false):04X})"
+                f"“{to_one_line(word)}” reads “{skeleton(word)}”, but a letter in it is {script} (U+{ord(false):04X})"
             )
             yield Spot("hidden", "mixed-script-word", first, end, words)
 
@@ -103,7 +103,7 @@ def _find_hosts(text: str) -> Iterator[Spot]:
             if label.isascii():
                 continue
             if is_whole_script_confusable(label) or find_lookalikes(label):
-                words = f"“{to_one_line(host)}” reads “{skeleton(name)}”, and is another host"
+                words = f"“{to_one_line(host)}” reads “{skeleton(name)}”, but is another host"
                 yield Spot("hidden", "lookalike-host", *found.span(), words)
                 break
 

@@ -58,23 +58,23 @@ def find_oddities(name: str) -> Iterator[Oddity]:
     if not name.isascii():
         if found := _DECEPTIVE.search(name):
             seen = escape_character(found.group())
-            yield Oddity("deceptive-name", f"the name “{to_one_line(name)}” holds a character that is not seen, {seen}")
+            yield Oddity("deceptive-name", f"the name “{to_one_line(name)}” has an invisible character, {seen}")
         for word in _WORDS.findall(name):
             if false := find_lookalikes(word):
                 yield Oddity("mixed-script-name", _describe_lookalike(name, false[0]))
                 break
             if not word.isascii() and is_whole_script_confusable(word) and skeleton(word) in _KNOWN:
                 scripts = " and ".join(sorted({get_script(letter).capitalize() for letter in word} - {""}))
-                what = f"the name “{to_one_line(name)}” reads “{skeleton(word)}”, and its letters are {scripts}"
+                what = f"the name “{to_one_line(name)}” reads “{skeleton(word)}”, but its letters are {scripts}"
                 yield Oddity("mixed-script-name", what)
                 break
     if name != name.strip() or _strip_extension(name) != _strip_extension(name).strip():
         yield Oddity("spaced-name", f"the name “{to_one_line(name)}” begins or ends with a blank")
     elif (" " * 8 in name or not name.isascii()) and _PADDED.search(name):
-        yield Oddity("spaced-name", f"the name “{to_one_line(name)}” holds a long run of blanks")
+        yield Oddity("spaced-name", f"the name “{to_one_line(name)}” has a long run of blanks")
     parts = name.lower().rsplit(".", 2)
     if len(parts) == 3 and parts[0] and parts[1].strip() in _DOCUMENTS and parts[2] in _PROGRAMS:
-        what = f"the name “{to_one_line(name)}” looks like a .{parts[1].strip()} file, and is a .{parts[2]} file"
+        what = f"the name “{to_one_line(name)}” looks like a .{parts[1].strip()} file, but is a .{parts[2]} file"
         yield Oddity("double-extension", what)
 
 
@@ -100,7 +100,7 @@ def find_twins(names: Iterable[str]) -> Iterator[tuple[str, Oddity]]:
         elif looks in alike:
             other = alike[looks]
             difference = _describe_difference(name, other)
-            what = f"“{to_one_line(name)}” looks like “{to_one_line(other)}”, and is another name: {difference}"
+            what = f"“{to_one_line(name)}” looks like “{to_one_line(other)}”, but is another name: {difference}"
             yield name, Oddity("mixed-script-name", what, looks)
         same.setdefault(key, name)
         alike.setdefault(looks, name)
@@ -109,10 +109,10 @@ def find_twins(names: Iterable[str]) -> Iterator[tuple[str, Oddity]]:
 def _describe_twins(one: str, other: str) -> str:
     both = f"“{to_one_line(one)}” and “{to_one_line(other)}” differ only by"
     if unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other):
-        return f"{both} how their letters are put together (Unicode normalisation)"
+        return f"{both} Unicode normalisation"
     if one.casefold() == other.casefold():
         return f"{both} case"
-    return f"{both} case and how their letters are put together"
+    return f"{both} case and Unicode normalisation"
 
 
 def _describe_difference(name: str, other: str) -> str:
@@ -123,7 +123,7 @@ def _describe_difference(name: str, other: str) -> str:
 
 def _describe_lookalike(name: str, letter: str) -> str:
     what = unicodedata.name(letter, "a letter of another alphabet").lower()
-    return f"the name “{to_one_line(name)}” holds a letter that only looks Latin: U+{ord(letter):04X} {what}"
+    return f"the name “{to_one_line(name)}” has a letter that only looks Latin: U+{ord(letter):04X} {what}"
 
 
 def _strip_extension(name: str) -> str:

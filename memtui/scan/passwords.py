@@ -143,11 +143,11 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
                 is_found = bool(value)
         if is_found:
             seen = until or at + len(value)
-            words = "a password behind its name" if is_password else "a key or a token behind its name"
+            words = "a password in an assignment" if is_password else "a key or token in an assignment"
             tail = _TAIL.match(text, seen) if not quote and not sign.is_tag else None
             end = tail.end() if tail else seen
             is_weak = is_password and is_word_with_digits(text[at:end]) and not is_beside_production(text, begin, end)
-            rule, words = (WEAK_RULE, "a weak password behind its name") if is_weak else (_RULE, words)
+            rule, words = (WEAK_RULE, "a weak password in an assignment") if is_weak else (_RULE, words)
             yield Spot("secret", rule, begin, seen, words, (at, end))
 
 
@@ -266,7 +266,7 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
     if "_KEY" in text:
         for found in get_pattern("variable").finditer(text):
             if is_key(found["value"]) and get_words("public_keys").isdisjoint(found["name"].split("_")):
-                words = "a key or a token behind its name"
+                words = "a key or token in an assignment"
                 yield Spot("secret", _RULE, *found.span(), words, found.span("value"))
     if "key" in clues:
         yield from _find_plain_keys(text, lowered)
@@ -286,7 +286,7 @@ def _find_simple_password(text: str, found: re.Match[str], *, is_prose: bool) ->
     if not (is_plain or is_secret(value, is_password=True, is_prose=is_prose)):
         return
     is_weak = is_word_with_digits(value) and not is_beside_production(text, found.start(), end)
-    rule, words = (WEAK_RULE, "a weak password behind its name") if is_weak else (_RULE, "a password behind its name")
+    rule, words = (WEAK_RULE, "a weak password in an assignment") if is_weak else (_RULE, "a password in an assignment")
     yield Spot("secret", rule, found.start(), end, words, (start, end))
 
 
@@ -316,7 +316,7 @@ def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Sp
     before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : end]  # also of `File key: …`
     name = {word.upper() for word in _WORD.findall(before)}
     if name.isdisjoint(get_words("public_keys")) and name.isdisjoint(map(str.upper, get_words("other_names"))):
-        yield Spot("secret", _RULE, begin, found.end("value"), "a key behind its name", found.span("value"))
+        yield Spot("secret", _RULE, begin, found.end("value"), "a key in an assignment", found.span("value"))
 
 
 def _find_all(

@@ -1,4 +1,4 @@
-"""Payloads: text in base64, hexadecimal, percent signs or rot13 that is decoded to orders, unreadable blobs, and
+"""Payloads: text in base64, hexadecimal, percent signs or rot13 that decodes to orders, unreadable blobs, and
 floods of one word.
 
 Pictures, hashes, certificates and lock files are full of such text and say nothing.
@@ -77,10 +77,10 @@ def find_payloads(
             if not (is_payload or is_blob) or _is_other(text, start):
                 continue
             if is_payload:
-                what = "a command" if _get_pattern("shell").search(decoded) else "words for a model"
-                yield "encoded-payload", f"text in {name} that is decoded to {what}", start, end
+                what = "a command" if _get_pattern("shell").search(decoded) else "text for a model"
+                yield "encoded-payload", f"text in {name} that decodes to {what}", start, end
             else:
-                yield "opaque-blob", f"{end - start:,} characters in {name} that nobody can read", start, end
+                yield "opaque-blob", f"{end - start:,} characters in {name} that are unreadable", start, end
     yield from _find_flood(text)
     if not _TURNED.isdisjoint(heads):
         yield from _find_rot13(text.lower(), is_order)
@@ -169,7 +169,7 @@ def _find_rot13(lowered: str, is_order: Callable[[str], bool]) -> Iterator[tuple
         seen = found.end() + 200
         decoded = codecs.encode(lowered[start:seen].partition("\n")[0], "rot13")
         if is_order(decoded) or len(_get_pattern("order").findall(decoded)) > 1:
-            yield "encoded-payload", "text in rot13 that is decoded to words for a model", *found.span()
+            yield "encoded-payload", "text in rot13 that decodes to text for a model", *found.span()
 
 
 def _is_plain(written: str) -> bool:

@@ -60,7 +60,7 @@ def find_cards(text: str, outline: bytes) -> Iterator[Spot]:
             continue
         if len(digits) == len(found.group()) and not _is_near_card(text, found):
             continue
-        yield Spot("secret", "payment-card", *found.span(), f"the number of a payment card ({issuer})", found.span())
+        yield Spot("secret", "payment-card", *found.span(), f"a payment card number ({issuer})", found.span())
 
 
 def _is_near_card(text: str, found: re.Match[str]) -> bool:
@@ -83,7 +83,7 @@ def find_accounts(text: str, outline: bytes) -> Iterator[Spot]:
         end = found.start() + _measure(found.group(), size)
         if (len(number) == size or text[end : end + 1] == " ") and check_mod_97(number[:size]):
             span = (found.start(), end)
-            yield Spot("secret", "bank-account", *span, f"the number of a bank account ({number[:2]})", span)
+            yield Spot("secret", "bank-account", *span, f"a bank account number ({number[:2]})", span)
 
 
 def _measure(written: str, size: int) -> int:

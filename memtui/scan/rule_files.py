@@ -117,7 +117,7 @@ class _RuleFileParser:
                 everywhere += [] if names else [allowlist]
         rules = self._build_rules(table["rules"], targeted)
         if missing := sorted(targeted.keys() - {rule.name for rule in rules}):
-            self.remarks.append(f"{self.shown}: an allowlist is for {_join(missing)}, and no such rule runs.")
+            self.remarks.append(f"{self.shown}: an allowlist is for {_join(missing)}, which does not run.")
         self._report_unused()
         # what is said to be generic finds the same places as those that know whose secret it is
         rules.sort(key=lambda rule: "generic" in rule.name.lower())
@@ -141,7 +141,7 @@ class _RuleFileParser:
     def _read_base(self, path: str, read_base: Callable[[str], str], depth: int) -> dict[str, Any]:
         try:
             if depth >= _DEEPEST:
-                raise InvalidRuleFile(f"no more than {_DEEPEST} files are read, one behind the other")
+                raise InvalidRuleFile(f"at most {_DEEPEST} files are read, one after the other")
             return self._extend(_parse_toml(read_base(path)), read_base, depth + 1)
         except InvalidRuleFile as error:
             self.problems.append(f"{self.shown}: what it extends, {to_one_line(path)}, is not used: {error}.")
@@ -172,7 +172,7 @@ class _RuleFileParser:
         known = {rule.name for rule in rules.values()}
         for rule in rules.values():
             if missing := [each.name for each in rule.required if each.name not in known]:
-                self._reject(rule.name, f"it requires {_join(missing)}, and no such rule runs")
+                self._reject(rule.name, f"it requires {_join(missing)}, which does not run")
         return [rule for rule in rules.values() if all(each.name in known for each in rule.required)]
 
     def _build_rule(self, name: str, table: dict[str, Any], targeted: Sequence[Allowlist]) -> SecretRule:
@@ -182,13 +182,13 @@ class _RuleFileParser:
         if regex is None and path is None:
             raise ValueError("it has no regex")
         if isinstance(group, bool) or not isinstance(group, int) or group < 0:
-            raise ValueError("its secretGroup is no whole number")
+            raise ValueError("its secretGroup is not a whole number")
         if regex is not None and group > regex.groups:
-            raise ValueError(f"its secretGroup is {group}, and its regex has {format_count(regex.groups, 'group')}")
+            raise ValueError(f"its secretGroup is {group}, but its regex has {format_count(regex.groups, 'group')}")
         if isinstance(entropy, bool) or not isinstance(entropy, int | float):
-            raise ValueError("its entropy is no number")
+            raise ValueError("its entropy is not a number")
         if regex is not None and regex.search(b"") is not None:
-            raise ValueError("its regex fits nothing at all, so it would be found everywhere")
+            raise ValueError("its regex matches the empty text")
         own = [*_get_tables(table, "allowlists"), *_get_tables(table, "allowlist")]
         return SecretRule(
             id=f"{self.prefix}/{fold_name(name)}",
@@ -211,7 +211,7 @@ class _RuleFileParser:
         if not regex:
             return None
         if not isinstance(regex, str):
-            raise ValueError(f"its {key} is no text")
+            raise ValueError(f"its {key} is not text")
         try:
             return self.compile_regex(regex)
         except ValueError as error:
@@ -237,9 +237,9 @@ class _RuleFileParser:
         target = table.get("regextarget", "") or "secret"
         condition = str(table.get("condition", "")).upper()
         if target not in ("secret", "match", "line"):
-            raise ValueError(f"its regexTarget is {_shorten(target)}, and it is secret, match or line")
+            raise ValueError(f"its regexTarget must be secret, match or line, not {_shorten(target)}")
         if condition not in ("", "OR", "||", "AND", "&&"):
-            raise ValueError(f"its condition is {_shorten(condition)}, and it is AND or OR")
+            raise ValueError(f"its condition must be AND or OR, not {_shorten(condition)}")
         paths, regexes = (
             tuple(self.compile_regex(regex) for regex in _get_texts(table, key)) for key in ("paths", "regexes")
         )
@@ -263,7 +263,7 @@ class _RuleFileParser:
                 f"{key} ({count:,} times)" if count > 1 else key for key, count in self.unused.most_common()
             )
             self.remarks.append(
-                f"{self.shown}: not used, since memtui does not know it: {to_one_line(told)[:_LONGEST]}."
+                f"{self.shown}: not used, because memtui does not know it: {to_one_line(told)[:_LONGEST]}."
             )
 
 
@@ -290,7 +290,7 @@ def _get_texts(table: Mapping[str, Any], key: str) -> list[str]:
     """The texts of a key; `ValueError` for anything else."""
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f"its {key} are no list of texts")
+        raise ValueError(f"its {key} are not a list of texts")
     return value
 
 
@@ -309,7 +309,7 @@ def _parse_required(table: Mapping[str, Any]) -> RequiredRule:
     if not isinstance(name, str) or not name:
         raise ValueError("what it requires has no id")
     if any(each is not None and (isinstance(each, bool) or not isinstance(each, int)) for each in (lines, columns)):
-        raise ValueError(f"how near {_shorten(name)} must be is no whole number")
+        raise ValueError(f"the distance to {_shorten(name)} is not a whole number")
     return RequiredRule(name, lines, columns)
 
 

@@ -43,7 +43,7 @@ def screen_text(path: MemoryPath, before: str, after: str, policy: SecretPolicy)
 
 
 def describe_new_secrets(before: str | None, after: str | None) -> str:
-    """What a text holds that another did not, such as `holds what looks like a key of AWS`; empty for nothing."""
+    """What a text holds that another did not, such as `holds what looks like an AWS access key`; empty for nothing."""
     return "" if after is None else screen_text(MemoryPath(()), before or "", after, "flag").note
 
 

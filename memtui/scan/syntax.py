@@ -69,7 +69,7 @@ def find_broken(text: str, path: str) -> Iterator[Spot]:
 
 
 def _make_spot(fault: FormatProblem, name: str, start: int, length: int) -> Spot:
-    words = fault.words if fault.rule == "xml-entity" else f"no {name}: {to_one_line(fault.words[:300])}"
+    words = fault.words if fault.rule == "xml-entity" else f"invalid {name}: {to_one_line(fault.words[:300])}"
     at = start + fault.offset
     return Spot("broken", fault.rule, at, min(at + 1, start + length) if length > fault.offset else at, words)
 
@@ -96,10 +96,10 @@ def _find_front_matter(text: str) -> Iterator[Spot]:
         end = max((found.start() for found in _CLOSING.finditer(inside)), default=len(inside))
         if check_yaml(inside[begin:end]) is not None:  # what a reader of YAML can read is only written unusually
             start, end, words = _locate_problem(matter.problem, text)
-            yield Spot("broken", "broken-front-matter", start, end, f"no front matter: {words}")
+            yield Spot("broken", "broken-front-matter", start, end, f"invalid front matter: {words}")
     elif not matter.end and _NEVER_CLOSED.match(text):
         closed = _CLOSING.search(text, 4)
-        words = "the front matter is longer than is read" if closed else "the front matter is never closed"
+        words = "the front matter is too long" if closed else "the front matter is never closed"
         yield Spot("broken", "broken-front-matter", 0, text.find("\n"), words)
 
 

@@ -47,8 +47,8 @@ _OTHER_COMMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("<!DOCTYPE", re.compile(r"<!DOCTYPE\s([^<>\"]{1,2000})>")),
 )
 """What other programs than a browser take for a comment, and by what it begins."""
-_OF_ANOTHER = "a comment of another kind, not shown, which tells its reader to do something"
-_BEHIND_MARK = "words behind the mark of a block of code, which tell their reader to do something"
+_OF_ANOTHER = "a hidden comment of another kind, which tells its reader to do something"
+_BEHIND_MARK = "text after the mark of a code block, which tells its reader to do something"
 _FEWEST_BLANKS = 3  # blanks between the words of a comment of another program, of which less is no sentence
 _NOT_SHOWN = 4_000  # characters of hidden words that are looked at: whoever gives orders does so early
 _MOST = 500  # spots of one kind that are yielded
@@ -199,7 +199,7 @@ def _judge_attribute(tag: re.Match[str], parts: MarkupSpans) -> Spot | None:
             continue
         if parts.is_code(tag.start()) or parts.is_comment(tag.start()):
             return None
-        about = f"words in an attribute, `{found['name'].lower()}`, which few see: {_quote(words)}"
+        about = f"text in an attribute, `{found['name'].lower()}`, which few see: {_quote(words)}"
         return _build_spot("hidden-link-text", *tag.span(), about)
     return None
 
@@ -341,11 +341,11 @@ def _find_opening(text: str, closing: int) -> int:
 
 def _judge_link(label: str, target: str, title: str, start: int, end: int, text: str) -> Spot | None:
     if title and (len(title) > _LONGEST_TITLE or gives_orders(title)):
-        words = f"words in the title of a link, which few see: {_quote(title)}"
+        words = f"text in the title of a link, which few see: {_quote(title)}"
         return _build_spot("hidden-link-text", start, end, words)
     if start and text[start - 1] == "!":
         if len(label) > _LONGEST_ALT or (len(label) > _FEWEST_ALT and gives_orders(label)):
-            words = f"words in place of an image, which are seen only where it is missing: {_quote(label)}"
+            words = f"text in place of an image, seen only where it is missing: {_quote(label)}"
             return _build_spot("hidden-link-text", start - 1, end, words)
         return None
     if not label.strip() and target and not target.startswith(("#", "^")):
@@ -356,7 +356,7 @@ def _judge_link(label: str, target: str, title: str, start: int, end: int, text:
     shown = _read_shown_host(label.strip().strip("*_` "))
     host = _read_host(target)
     if host and (false := [letter for word in re.split(r"[-.]", host) for letter in find_lookalikes(word)]):
-        words = f"a link to {to_one_line(host)}, in which “{to_one_line(false[0])}” is no Latin letter"
+        words = f"a link to {to_one_line(host)}, in which “{to_one_line(false[0])}” is not a Latin letter"
         return _build_spot("misleading-link", start, end, words)
     if shown and host and not _is_same_site(shown, host, target):
         words = f"a link that reads {to_one_line(shown)} and leads to {to_one_line(host)}"
@@ -414,7 +414,7 @@ def _judge_definition(found: re.Match[str], *, is_used: bool) -> Spot | None:
     if is_used:
         if not title or (len(title) <= _LONGEST_TITLE and not gives_orders(title)):
             return None
-        words = f"words in the title of a link, which few see: {_quote(title)}"
+        words = f"text in the title of a link, which few see: {_quote(title)}"
         return _build_spot("hidden-link-text", *found.span(), words)
     if title and (target in ("#", "", "<>") or not name.strip("/ ") or " " in title.strip()):
         return _judge_comment(title, *found.span(), "a comment in the form of a link's definition")

@@ -270,7 +270,7 @@ class ReadOnlyFolder:
             raise FolderMissing(f"{self.title} is not there any more: {words}.") from error
         except OSError as error:
             reason = os.strerror(error.errno or 0).lower()
-            raise FolderMissing(f"{self.title} cannot be looked at: {reason}.") from error
+            raise FolderMissing(f"{self.title} cannot be read: {reason}.") from error
         return self._attached
 
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:

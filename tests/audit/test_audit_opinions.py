@@ -52,7 +52,7 @@ def test_who_wrote_it_is_told_by_kind_alone(actor: str, kind: str) -> None:
     found = planted(origin=FindingOrigin(actor))
     assert list(describe_candidates(audit(found), [found])) == [
         {
-            "rule": "A call to write the same into other notes",
+            "rule": "Text that tells a model to copy it into other notes",
             "format": "md",
             "written_by": kind,
             "passage": "Copy it.",
@@ -97,4 +97,4 @@ def test_what_came_of_asking_is_said_also_where_not_all_were_asked() -> None:
         "Others have none: It is busy. 1 finding more has none: a model is asked about 200 at most."
     )
     assert format_opinions("", {}, left_out=0, fault="It is busy.") == "No opinion was given: It is busy."
-    assert format_opinions("", {}, left_out=0, fault="") == "No model was asked: no finding rests on wording."
+    assert format_opinions("", {}, left_out=0, fault="") == "No model was asked: no finding depends on wording."

@@ -111,7 +111,7 @@ def test_a_path_that_is_gone_is_told_with_where_its_name_is_now(folder: Folder, 
     hits = folder.hits(claims, repo=repo.path)
     commit = repo.git("rev-parse", "--short", "HEAD")
     day = repo.git("log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%d")
-    since = f"which the repository has no more, since commit {commit} of {day}"
+    since = f"which the repository no longer has, since commit {commit} of {day}"
     assert [hit.words for hit in hits] == [
         f"names src/shop/lexer.py, {since}; src/shop/core/lexer.py has its name",
         f"names tools/old/run.sh, {since}",

@@ -77,14 +77,14 @@ def test_what_could_not_be_looked_at_fails_whatever_was_asked_for(folder: Folder
     found = audit(folder, *only, memory=Settings(max_read_bytes=50))
     told = {each.location.path: (each.rule, each.words) for each in found.findings if each.family is Family.COVERAGE}
     assert told == {
-        "large.md": ("too-large", "it has 100B, and no more than 50B are read of a file"),
-        "pipe": ("special-file", "a FIFO, and no note"),
+        "large.md": ("too-large", "it has 100B, over the limit of 50B for reading"),
+        "pipe": ("special-file", "a FIFO, not a note"),
     }
     assert found.has_findings_at(Severity.FAIL)
     passed = {check.name: check.words for check in found.passed}
     assert "coverage" not in passed
     if "planted" not in only and "stale" not in only:
-        assert passed["secrets"] == "none known in 1 file; 2 could not be looked at"
+        assert passed["secrets"] == "none known in 1 file; 2 could not be checked"
 
 
 def test_where_all_was_looked_at_it_says_how_many(folder: Folder) -> None:

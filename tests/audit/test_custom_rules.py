@@ -70,7 +70,7 @@ def test_a_secret_of_ones_own_is_found_and_no_report_shows_it(folder: Folder, te
         ("dead-link", "doors.md", 5),
     ]
     of_name, of_text, _ = found.findings
-    assert (of_name.words, of_name.evidence) == ("A badge of Acme, in the name itself", "acme-****.md")
+    assert (of_name.words, of_name.evidence) == ("A badge of Acme in the file name", "acme-****.md")
     assert (of_text.severity, of_text.evidence) == (Severity.FAIL, "The door takes acme-**** after six.")
     assert found.rules == len([*team().rules, *(rule for rule in list_rules().values() if rule.family == "secret")]) + 7
     for format in FORMATS:
@@ -210,11 +210,11 @@ def test_a_file_that_is_named_and_cannot_be_used_ends_it(tmp_path: Path, monkeyp
     os.mkfifo(tmp_path / "fifo.toml")
     for name, data, error, words in (
         ("gone.toml", None, RuleFileMissing, "cannot be read: no such file or directory"),
-        ("fifo.toml", None, RuleFileUnusable, "no regular file"),
+        ("fifo.toml", None, RuleFileUnusable, "not a regular file"),
         ("latin.toml", b"# a\n# \xe9\n", RuleFileUnusable, "not UTF-8 in line 2"),
         ("empty.toml", b"", RuleFileUnusable, r"no \[\[rules\]\]"),
         ("long.toml", b"#" * 101, RuleFileUnusable, "more than 100B"),
-        ("-.toml", b"[[rules]]\nid = 'a'\nregex = 'b'\n", RuleFileUnusable, "its name has no letter and no digit"),
+        ("-.toml", b"[[rules]]\nid = 'a'\nregex = 'b'\n", RuleFileUnusable, "its name needs a letter or a digit"),
     ):
         if data is not None:
             (tmp_path / name).write_bytes(data)
@@ -259,11 +259,11 @@ def test_a_package_brings_rules(package: Callable[[object], CustomRules], tmp_pa
         custom = package(given)
         assert ([rule.id for rule in custom.rules], custom.problems) == (["acme/badge"], ())
     for given, words in (
-        (lambda: 1 / 0, "the package broke down: ZeroDivisionError: division by zero"),
+        (lambda: 1 / 0, "the package failed: ZeroDivisionError: division by zero"),
         (5, "the package gives neither a path nor a text"),
         (
             f"[extend]\npath = 'a.toml'\n{RULE}",
-            "the path is relative, and there is no file that it could be relative to",
+            "the path is relative, but to no file",
         ),
     ):
         (problem,) = package(given).problems

@@ -101,8 +101,8 @@ def test_of_many_places_in_a_note_twenty_are_told_and_the_others_counted(folder:
     folder.write({"a.md": "wo\u200brd wo\u200brd\n" * 50, "b.md": "wo\u200brd\n" * 5_000})
     found = folder.hits(hidden)
     assert [hit.path for hit in found] == ["a.md"] * 20 + ["b.md"] * 20
-    assert found[19].words.endswith("and 30 more such places in this note")
-    assert found[39].words.endswith("and many more such places in this note")
+    assert found[19].words.endswith("; 30 more places in this note")
+    assert found[39].words.endswith("; many more places in this note")
 
 
 def test_words_that_hold_a_secret_are_not_said(folder: Folder) -> None:

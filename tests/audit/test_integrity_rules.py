@@ -168,7 +168,7 @@ def test_text_that_is_not_utf8_is_told_with_its_byte_and_line(folder: Folder) ->
     folder.write({"d.dat": b"\x00\x01\xff", "e.notes": b"caf\xe9"})
     found = [(hit.path, hit.words, hit.facts) for hit in folder.hits(integrity, rules={"not-utf8"})]
     assert [path for path, _, _ in found] == ["a.md", "b.txt", "e.notes"]
-    assert found[0][1:] == ("no UTF-8 text: \\xff at byte 9, in line 2", {"byte": 9, "line": 2})
+    assert found[0][1:] == ("not UTF-8 text: \\xff at byte 9, in line 2", {"byte": 9, "line": 2})
     assert "UTF-16" in found[1][1]
 
 
@@ -186,7 +186,7 @@ def test_links_are_told_with_where_they_lead(folder: Folder) -> None:
     found = {hit.path: (hit.rule, hit.words) for hit in folder.hits(integrity) if "link" in hit.rule}
     assert found["out"] == ("link-leaves", "a link out of the folder, to “/etc”")
     assert found["up"][0] == "link-leaves"
-    assert found["gone"] == ("dangling-link", "a link to “nowhere.md”, where nothing is")
+    assert found["gone"] == ("dangling-link", "a link to “nowhere.md”, which does not exist")
     assert found["loop"][0] == "dangling-link"
     assert "in" not in found
     assert "\x1b" not in found["bad\x1b[31m"][1]
@@ -211,7 +211,7 @@ def test_limits_are_told_of_files_and_of_the_folder(folder: Folder) -> None:
     memory = Settings(max_file_bytes=50, max_total_bytes=90, max_files=2)
     found = folder.hits(integrity, rules={"over-limit"}, memory=memory)
     assert [hit.path for hit in found] == ["", "", "a.md", deep]
-    assert "the folder has 3 files, and 2 are its limit" in [hit.words for hit in found]
+    assert "the folder has 3 files, over its limit of 2" in [hit.words for hit in found]
     assert (
         folder.hits(integrity, rules={"over-limit"}, memory=Settings(max_file_bytes=0, max_total_bytes=0, max_files=0))[
             :-1
@@ -255,7 +255,7 @@ def test_lines_from_outside_that_still_stand_are_told_at_their_place(folder: Fol
     (hit,) = looked(folder)
     text = (folder.path / "a.md").read_text()
     assert (hit.rule, text[hit.start : hit.end], hit.facts["lines"]) == ("outside-change", "from outside", 1)
-    assert hit.words.startswith("one of its 4 lines was written outside memtui")
+    assert hit.words.startswith("one of its 4 lines was written by another program")
 
 
 def test_lines_from_outside_that_an_agent_wrote_over_are_not_told(folder: Folder) -> None:
@@ -296,7 +296,7 @@ def test_a_folder_that_is_written_outside_as_a_rule_is_told_once(folder: Folder)
     kept(folder)
     (hit,) = looked(folder)
     assert (hit.rule, hit.path) == ("outside-change", "")
-    assert hit.words.startswith("30 of 31 notes were written outside memtui")
+    assert hit.words.startswith("30 of 31 notes were written by another program")
 
 
 def test_calls_that_tried_to_leave_are_told_together(folder: Folder) -> None:
@@ -319,7 +319,7 @@ def test_a_chain_that_was_tampered_with_is_told(folder: Folder) -> None:
     database.close()
     found = [hit for hit in looked(folder) if hit.rule == "chain-broken"]
     assert [hit.path for hit in found] == [""]
-    assert found[0].words.startswith("the record is broken")
+    assert found[0].words.startswith("the history is broken")
 
 
 def test_a_record_that_goes_on_from_the_last_review_is_in_order(folder: Folder) -> None:
@@ -329,7 +329,7 @@ def test_a_record_that_goes_on_from_the_last_review_is_in_order(folder: Folder) 
     assert looked(folder, inbox=reviewed(seq, head[:16])) == []
 
 
-@pytest.mark.parametrize(("more", "words"), [(5, "is not in the record"), (0, "is not the one which ada noted")])
+@pytest.mark.parametrize(("more", "words"), [(5, "is not in the history"), (0, "is not the one which ada noted")])
 def test_a_record_without_the_head_of_the_last_review_is_told(folder: Folder, more: int, words: str) -> None:
     seq, _ = kept(folder, ("a.md", "words\n"))
     (hit,) = looked(folder, inbox=reviewed(seq + more, "0" * 64))
@@ -357,10 +357,15 @@ def test_every_rule_can_be_told_by_an_audit(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "at", "words"),
     [
-        ("a.json", '{"a": 1,\n "a": 2}', 10, 'no JSON: the name "a" stands twice'),
-        ("a.jsonl", '{"b": 1}\n{"a": 1, "a": 2}', 18, 'no JSON: the name "a" stands twice'),
-        ("a.yaml", "a: 1\nb: {c: 1, d: 2, c: 3}\n", 21, 'no YAML: the name "c" stands twice'),
-        ("a.md", "---\nname: one\ntype: user\nname: two\n---\n", 25, "no front matter: the name 'name' stands twice"),
+        ("a.json", '{"a": 1,\n "a": 2}', 10, 'invalid JSON: the name "a" appears twice'),
+        ("a.jsonl", '{"b": 1}\n{"a": 1, "a": 2}', 18, 'invalid JSON: the name "a" appears twice'),
+        ("a.yaml", "a: 1\nb: {c: 1, d: 2, c: 3}\n", 21, 'invalid YAML: the name "c" appears twice'),
+        (
+            "a.md",
+            "---\nname: one\ntype: user\nname: two\n---\n",
+            25,
+            "invalid front matter: the name 'name' appears twice",
+        ),
     ],
 )
 def test_a_name_that_stands_twice_is_told(path: str, text: str, at: int, words: str) -> None:
@@ -398,10 +403,10 @@ def test_texts_of_other_encodings_are_named(folder: Folder) -> None:
     folder.write({**notes, "bare.md": text.encode("utf-16-le"), "one.md": f"{text}\0".encode()})
     told = {hit.path: hit.words for hit in folder.hits(integrity) if hit.rule == "not-utf8"}
     assert told == {
-        "bare.md": "no UTF-8 text: it is read as UTF-16",
-        "utf-16-le.md": "no UTF-8 text: it is read as UTF-16",
-        "utf-16-be.md": "no UTF-8 text: it is read as UTF-16",
-        "utf-32-le.md": "no UTF-8 text: it is read as UTF-32",
+        "bare.md": "not UTF-8 text: it is read as UTF-16",
+        "utf-16-le.md": "not UTF-8 text: it is read as UTF-16",
+        "utf-16-be.md": "not UTF-8 text: it is read as UTF-16",
+        "utf-32-le.md": "not UTF-8 text: it is read as UTF-32",
     }
 
 

@@ -154,8 +154,7 @@ def test_the_age_is_since_the_later_of_both_and_tells_how_it_is_known(memory: En
     found = age("old.md", 400)
     assert (found.days, found.basis) == (400, "both")
     assert found.description == (
-        "last written, by the file's time, 400 days ago; "
-        "no agent has read it since memtui began to record, 101 days ago"
+        "last written, by the file's time, 400 days ago; no agent has read it since the history began, 101 days ago"
     )
     assert age("a.md", 0.5, is_recorded=False).days == 0
 
@@ -164,7 +163,7 @@ def test_without_a_journal_only_the_time_of_the_file_is_known() -> None:
     years = 20 * 366 * DAY_US  # since 1970: what is older than 1981 is the time of no file
     age = compute_age("a.md", NoteUses(), mtime_us=years, now_us=years + 200 * DAY_US)
     assert (age.days, age.basis) == (200, "file time")
-    assert age.description.endswith("there is no journal, so nobody knows when it was read")
+    assert age.description.endswith("there is no journal, so it is unknown when it was read")
 
 
 def test_what_changed_behind_an_event_is_told(memory: Engine) -> None:

@@ -158,7 +158,7 @@ def test_a_newcomers_risky_order_is_told_and_a_regulars_is_not(
     write("c", ORDER, "Newcomer", "n-1")
     finding = only(look())
     assert (finding.rule, finding.location.path) == (BY_STRANGER, "c.md")
-    assert "Newcomer, who had never written here before" in finding.words
+    assert "Newcomer, who never wrote here before" in finding.words
 
 
 def test_another_programs_risky_order_is_told_where_agents_are_recorded(

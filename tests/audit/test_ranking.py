@@ -67,16 +67,16 @@ def claims(count: int, gone: str = "src/legacy", **given: object) -> list[AuditF
 @pytest.mark.parametrize(
     ("findings", "cause", "words"),
     [
-        (claims(59), Cause.DIRECTORY, "59 notes name paths below src/legacy/, which is not there"),
+        (claims(59), Cause.DIRECTORY, "59 notes name paths below src/legacy/, which does not exist"),
         (
             [made(at, rule="missing-symbol", facts={"gone_in": "abc1234", "gone_on": "2026-05-02"}) for at in range(3)],
             Cause.COMMIT,
-            "3 notes name what went away with commit abc1234 of 2026-05-02",
+            "3 notes name paths deleted by commit abc1234 of 2026-05-02",
         ),
         (
             [made(at, secret="one", words="a key of Anthropic") for at in range(2)],
             Cause.VALUE,
-            "a key of Anthropic; it is the same one in 2 places of 2 notes",
+            "a key of Anthropic; the same one in 2 places of 2 notes",
         ),
         (
             [made(at, location=FindingLocation("talk.jsonl", at)) for at in range(20)],

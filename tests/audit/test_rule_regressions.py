@@ -153,7 +153,7 @@ def _many(count: int) -> dict[str, str]:
 def test_many_dead_entries_of_an_index_are_one_finding_that_keeps_its_fingerprint(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (one,) = [each for each in _found(tmp_path / "m", _many(230)) if each.rule == "index-entry-missing"]
-    assert one.words == "has 230 entries for notes that are not there, such as n0.md, n1.md and n2.md"
+    assert one.words == "has 230 entries for missing notes, such as n0.md, n1.md and n2.md"
     assert one.location.line == 3
     assert one.facts["count"] == 230
     assert str(one.facts["lines"]).startswith("3, 4, 5, ")
@@ -173,12 +173,12 @@ def test_that_nobody_is_known_to_have_written_anything_is_said_once(tmp_path: Pa
         (tmp_path / "m" / name).write_text(text, encoding="utf-8")
     with observe(tmp_path / "m", state=tmp_path / "state") as observer:
         written = report_text.render_text(run_audit(observer, title="m"))
-    assert written.count("unknown: the journal does not tell") == 0
-    assert written.count("Who brought these in is not known") == 1
+    assert written.count("unknown: not in the journal") == 0
+    assert written.count("The authors of these findings are unknown") == 1
 
 
 def test_a_variable_that_is_called_a_key_is_told_unless_it_is_a_public_one() -> None:
     value = "Uc7Jy9qj2QjU6D" + "gmEAkdDvkGTmMGJY2x"
-    assert [spot.words for spot in find_secrets(f"export WEATHER_KEY={value}")] == ["a key or a token behind its name"]
+    assert [spot.words for spot in find_secrets(f"export WEATHER_KEY={value}")] == ["a key or token in an assignment"]
     assert list(find_secrets(f"NEXT_PUBLIC_SITE_KEY={value}")) == []
     assert list(find_secrets("SORT_KEY=created_at_descending_first")) == []

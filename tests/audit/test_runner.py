@@ -216,7 +216,7 @@ def test_a_family_that_breaks_down_hides_nothing_and_is_a_finding(folder: Path, 
     assert [each.rule for each in found.findings] == [CRASHED, "todo", "todo", "todo"]
     first = found.findings[0]
     assert (first.severity, first.location.path) == (Severity.FAIL, "a.md")
-    assert first.words == "the broken rules broke down in 3 notes: ZeroDivisionError"
+    assert first.words == "the broken rules failed in 3 notes: ZeroDivisionError"
     assert "secret of the note" not in repr(first)
     assert not found.passed
 
@@ -243,7 +243,7 @@ def test_a_note_at_which_a_family_did_not_look_to_its_end_is_a_finding(
     (folder / "a.md").write_text("TODO\n" * 9)
     found = look(TODO)
     (left,) = (each for each in found.findings if each.rule == hit_budget.LEFT_OUT)
-    assert (left.location.path, left.words) == ("a.md", "the words rules did not look at all of it: it holds too much")
+    assert (left.location.path, left.words) == ("a.md", "the words rules did not check all of it: it is too large")
     assert not found.passed
 
 
@@ -359,7 +359,7 @@ def test_files_over_the_limit_are_not_read_and_say_so(folder: Path, look: Look) 
     )
     note = subjects[0].notes["a.md"]
     assert (note.data, note.size) == (None, 5_000)
-    assert note.problem == "It has 4.9K, and no more than 1000B are read of a file."
+    assert note.problem == "It has 4.9K, over the limit of 1000B for reading."
 
 
 def test_hard_links_are_counted(folder: Path, look: Look, tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_every_check_that_is_in_order_says_what_it_counted(folder: Path, tmp_pat
         assert len(audit.passed) > 8
         assert {each.name for each in audit.passed if not re.search(r"\d", each.words)} == set()
     passed = {each.name: each.words for each in audit.passed}
-    assert passed["links"] == "28 links lead somewhere, in 11 notes"
+    assert passed["links"] == "28 working links in 11 notes"
     assert passed["index"] == "10 lines of MEMORY.md load, 10 entries checked"
 
 
@@ -456,7 +456,7 @@ def test_every_check_that_is_in_order_says_what_it_counted(folder: Path, tmp_pat
     ("rule", "reason", "settings"),
     [
         ("stale", "stale_days is 0", {"stale_days": 0}),
-        ("stale", "without a journal nobody knows what was read", {}),
+        ("stale", "without a journal it is unknown what was read", {}),
         ("near-duplicate", "near_duplicate is 0", {"near_duplicate": 0.0}),
         ("long-index", "there is no MEMORY.md", {}),
     ],
@@ -500,7 +500,7 @@ def test_no_advice_deletes_a_note_of_a_team(folder: Path, look: Look) -> None:
     assert {"duplicate", "empty-note", "dead-link", "long-note", "not-in-index"} <= {each.rule for each in findings}
     for each in findings:
         assert not re.search(r"\b(?:let it go|delet|prune|take it out)", each.do), each
-        assert "may go for everybody" in each.do
+        assert "may affect everybody" in each.do
     unlisted = {each.location.path for each in findings if each.rule == "not-in-index"}
     assert unlisted == {"team/web/long.md"}  # by its own index only
     assert "stale" not in {each.rule for each in findings}
@@ -511,8 +511,7 @@ def test_a_link_that_was_not_judged_is_not_told_to_lead_somewhere(folder: Path, 
     (folder / "b.md").write_text("All is well in here.\n")
     passed = {each.name: each.words for each in look(*FAMILIES).passed}
     assert passed["links"] == (
-        "1 link leads somewhere, in 2 notes; 1 out of the folder or to no note by its name: not judged; "
-        "1 address not tried"
+        "1 working link in 2 notes; 1 out of the folder or to an unknown name: not checked; 1 address not checked"
     )
 
 

@@ -139,6 +139,6 @@ def test_a_secret_behind_those_that_are_looked_for_is_not_shown_and_the_note_is_
     report = render_report(audit, "json", folder=str(folder))
     assert not any(key in report for key in keys)
     assert [each.words for each in audit.findings if each.rule == "left-out"] == [
-        "the secret rules did not look at all of it: it holds too much"
+        "the secret rules did not check all of it: it is too large"
     ]
     assert "secrets" not in {each.name for each in audit.passed}

@@ -28,7 +28,7 @@ def test_findings_are_compared_with_those_of_the_last_audit() -> None:
     assert trend is not None
     assert (trend.new, trend.gone, trend.last_us) == ((f"{4:016x}", f"{5:016x}"), 1, samples.NOW)
     assert trend.audits == (AuditCounts(samples.NOW, 3, 0, 0),)
-    assert format_trend(trend) == "Since the last audit, 2026-11-21 22:26 UTC: 2 new, 1 gone"
+    assert format_trend(trend) == "Since the last audit, 2026-11-21 22:26 UTC: 2 new, 1 resolved"
 
 
 @pytest.mark.parametrize("excepted", [((), (3,)), ((3,), ())], ids=["excepted now", "counts again"])
@@ -43,7 +43,7 @@ def test_what_is_excepted_is_neither_gone_nor_new(excepted: tuple[tuple[int, ...
 def test_an_audit_with_other_rules_is_compared_and_that_is_said() -> None:
     trend = add_trend(audited(1, digest="cd"), build_history(audited(digest="ab"))).trend
     assert trend is not None
-    assert format_trend(trend).endswith(": 1 new, 0 gone (it had other rules or settings)")
+    assert format_trend(trend).endswith(": 1 new, 0 resolved (with other rules or settings)")
 
 
 def test_so_many_audits_are_kept_and_no_text_of_a_note() -> None:

@@ -52,8 +52,7 @@ def test_a_note_that_nobody_read_or_changed_is_stale_and_the_words_say_what_is_k
     folder.write({"old.md": "An old text.\n"}, days=10)
     (hit,) = folder.hits(upkeep, rules=["stale"], days_later=200)
     assert hit.words == (
-        "last written, by the file's time, 210 days ago; "
-        "no agent has read it since memtui began to record, 200 days ago"
+        "last written, by the file's time, 210 days ago; no agent has read it since the history began, 200 days ago"
     )
     assert dict(hit.facts) == {"days": 210, "known": "both"}
 
@@ -168,9 +167,9 @@ def test_a_dead_link_is_told_with_the_nearest_name(folder: Folder) -> None:
     )
     hits = folder.hits(upkeep, rules=["dead-link"])
     assert [hit.words for hit in hits] == [
-        "links to deploynig.md, which is not there; deploying.md is",
-        "links to Relase notes, which is not there; release-notes.md is",
-        "links to gone.md, which is not there",
+        "links to deploynig.md, which does not exist; deploying.md is",
+        "links to Relase notes, which does not exist; release-notes.md is",
+        "links to gone.md, which does not exist",
     ]
     text = (folder.path / "a.md").read_text()
     assert [text[hit.start : hit.end] for hit in hits] == [
@@ -209,8 +208,8 @@ def test_a_link_into_a_directory_that_is_not_there_is_one_into_code_unless_the_n
 ) -> None:
     folder.write({"a.md": "[x](docs/guide.md) [y](memory/b.md) [z](sub/none.md)", "b.md": "x\n", "sub/c.md": "x\n"})
     assert [hit.words for hit in folder.hits(upkeep, rules=["dead-link"])] == [
-        "links to memory/b.md, which is not there; b.md is",
-        "links to sub/none.md, which is not there",
+        "links to memory/b.md, which does not exist; b.md is",
+        "links to sub/none.md, which does not exist",
     ]
 
 
@@ -238,7 +237,7 @@ def test_an_orphan_is_told_only_where_notes_are_linked(folder: Folder) -> None:
     notes = {f"n{at}.md": f"[next](n{(at + 1) % 9}.md)\n" for at in range(9)}
     folder.write({**notes, "alone.md": "x\n"})
     (hit,) = folder.hits(upkeep, rules=["orphan"])
-    assert (hit.path, hit.words) == ("alone.md", "no note links to it, as they do to 9 of 10")
+    assert (hit.path, hit.words) == ("alone.md", "no note links to it; 9 of 10 notes have links to them")
     folder.write({f"p{at}.md": "x\n" for at in range(9)})
     assert folder.hits(upkeep, rules=["orphan"]) == []
 
@@ -263,7 +262,7 @@ def test_entries_without_a_file_and_files_without_an_entry_are_told(folder: Fold
     assert [(hit.rule, hit.path) for hit in hits] == [
         ("index-entry-missing", "MEMORY.md"), ("not-in-index", "deep/c.md"), ("not-in-index", "gone.md")
     ]  # fmt: skip
-    assert hits[0].words == "has an entry for gome.md, which is not there; gone.md is"
+    assert hits[0].words == "has an entry for gome.md, which does not exist; gone.md is"
 
 
 def test_each_index_is_about_its_own_directory(folder: Folder) -> None:
@@ -443,7 +442,7 @@ def test_long_and_empty_notes_are_told(folder: Folder) -> None:
         ("empty-note", "empty.md"), ("long-note", "long.md"), ("empty-note", "none.txt")
     ]  # fmt: skip
     assert hits[1].words == (
-        "~4,001 tokens, where 4,000 are the most; an agent that views it is shown the first 16,000 characters of 16,001"
+        "~4,001 tokens, over the limit of 4,000; an agent that views it is shown the first 16,000 characters of 16,001"
     )
     assert folder.hits(upkeep, rules=["long-note"], audit=AuditSettings(max_note_tokens=0)) == []
 

@@ -124,8 +124,8 @@ def test_nothing_is_sent_without_a_yes(
     ran = run_in_terminal("audit", "--only", "planted", "--ask-model", typed=b"n\n")
     assert ran.code == 0
     shown = " ".join(ran.out.decode().split())
-    assert "To be sent to the newest model of anthropic: at most 2 passages of notes" in shown
-    assert "No opinion was given: You did not agree. Nothing was sent." in shown
+    assert "To send to the newest model of anthropic: at most 2 passages of notes" in shown
+    assert "No opinion was given: Not sent: you declined." in shown
     assert "ignore-instructions" in shown
     assert server.requests == []
     assert not server.listed.is_set()

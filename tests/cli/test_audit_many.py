@@ -38,7 +38,7 @@ def folders(tmp_path: Path) -> list[str]:
 def test_the_worst_folder_is_first_and_one_that_is_not_there_before_all(run: Run, folders: list[str]) -> None:
     ran = run("audit", *folders, "--all")
     lines = ran.out.decode().splitlines()
-    assert lines[0] == "4 folders, 1 of them not audited: 1 finding must not stay, 1 should be looked at."
+    assert lines[0] == "4 folders, 1 of them not audited: 1 failure, 1 warning."
     head, *rows = [line.split() for line in lines[3:8]]
     assert head[:4] == ["folder", "secret", "hidden", "planted"]
     assert [row[0].rpartition("/")[2] for row in rows] == ["gone", "leaky", "led", "clean"]
@@ -165,7 +165,7 @@ def test_the_report_goes_into_none_of_the_folders(run: Run, folders: list[str], 
         ran = run("audit", *folders[:3], "-o", f"{folder}/report.txt")
         assert (ran.code, "is inside the memory folder" in ran.err.decode()) == (4, True)
     ran = run("audit", *folders[:3], "-o", str(tmp_path / "report.txt"))
-    assert (tmp_path / "report.txt").read_text(encoding="utf-8").startswith("3 folders: 1 finding must not stay")
+    assert (tmp_path / "report.txt").read_text(encoding="utf-8").startswith("3 folders: 1 failure")
     assert "The report is in" in ran.err.decode()
 
 

@@ -115,7 +115,7 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
     (folder / ".hidden").unlink()
     ran = run("audit", "--only", "secret,planted")
     assert ran.code == 0
-    assert "Nothing was found." in ran.out.decode()
+    assert "No findings." in ran.out.decode()
     assert "ok    secrets" in ran.out.decode()
 
 
@@ -146,7 +146,7 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
         (["-o", ""], 2, "the value of -o is empty"),
         (["--since", "yesterweek"], 2, "--since"),
         (["--baseline", "absent.json"], 3, "cannot be read: no such file or directory. Nothing was audited."),
-        (["--baseline", "prefs.json"], 2, "is no baseline"),
+        (["--baseline", "prefs.json"], 2, "is not a baseline"),
         (["--rule-file", "absent.toml"], 3, "cannot be read: no such file or directory. Nothing was audited."),
         (["--rule-file", "prefs.json"], 2, "is not TOML"),
         (["--rule-file", "memories/rules.toml"], 4, "inside the memory folder, where an agent could write it. Move it"),
@@ -306,7 +306,7 @@ def test_settings_switch_rules_and_except_findings(leaky: Path, run: Run, settin
 def test_what_is_wrong_in_the_settings_of_an_audit_is_said(run: Run, settings: Callable[[str], None]) -> None:
     settings('[audit.rules]\n"anthropic-kye" = "off"\n[[audit.exempt]]\nrule = "stale"\n')
     said = run("audit", "--json").err.decode()
-    assert 'audit.rules names "anthropic-kye", and there is no such rule. Did you mean anthropic-key?' in said
+    assert 'audit.rules names "anthropic-kye", which is not a rule. Did you mean anthropic-key?' in said
     assert 'the exemption of "stale" has no reason' in said
     assert "line 2" in said
 
@@ -357,7 +357,7 @@ def test_an_audit_says_what_is_new_and_gone_since_the_last(leaky: Path, run: Run
     (leaky / "other.md").write_text((leaky / "keys.md").read_text())
     (leaky / "keys.md").write_text("gone\n")
     assert b"Since the last audit, 20" not in run("audit", "--format", "text", "--only", "secret").out
-    assert b"UTC: 3 new, 1 gone\n" in run("audit", "--format", "text", "--read-only").out
+    assert b"UTC: 3 new, 1 resolved\n" in run("audit", "--format", "text", "--read-only").out
     trend = json.loads(run("audit", "--json").out)["trend"]
     assert (len(trend["new"]), trend["gone"], trend["same_rules"], len(trend["audits"])) == (3, 1, True, 1)
     assert (json.loads(run("audit", "--json").out)["trend"]["new"]) == []
@@ -511,7 +511,7 @@ def test_a_watched_folder_that_goes_away_ends_the_audit(folder: Path, reading_un
             "text",
             signal.SIGINT,
             b"READ-ONLY",
-            rb"- 20\S+ \S+ UTC  FAIL  anthropic-key  keys.md:3:6  a key of.*\n",
+            rb"- 20\S+ \S+ UTC  FAIL  anthropic-key  keys.md:3:6  Anthropic API key in text.*\n",
             rb"\+ 20.*\n",
         ),
         ("jsonl", signal.SIGTERM, b'"event": "end"', rb'\{"event": "gone", .*\n', rb'\{"event": "new", .*\n'),

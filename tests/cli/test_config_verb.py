@@ -138,6 +138,6 @@ def test_names_of_rules_that_there_are_not_are_said_by_config_and_doctor(run: Ru
     for words in (("config", "show"), ("doctor",)):
         ran = run(*words)
         said = (ran.out + ran.err).decode()
-        assert f'{config}, line 2: audit.rules names "stal", and there is no such rule. Did you mean stale?' in said
-    assert 'audit.exempt is about "no-such-*", and there is no such rule' in run("config", "show").err.decode()
+        assert f'{config}, line 2: audit.rules names "stal", which is not a rule. Did you mean stale?' in said
+    assert 'audit.exempt is about "no-such-*", which is not a rule' in run("config", "show").err.decode()
     assert folder.is_dir()

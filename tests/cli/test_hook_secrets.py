@@ -22,7 +22,7 @@ __all__ = ["home"]
 Run = Callable[..., Any]
 
 KEY, OTHER = make_sample("aws-key"), make_sample("github-token")
-LEFT_OUT = "[redacted: a key of AWS]"
+LEFT_OUT = "[redacted: an AWS access key]"
 NOTES = {"prefs.md": "- tea\n- Berlin\n", "old.md": f"the key is {KEY}\n"}
 
 
@@ -55,7 +55,7 @@ def assert_refused(said: dict[str, Any], asked: list[ApprovalQuestion], path: st
     assert said["permissionDecision"] == "deny"
     assert "updatedInput" not in said
     assert said["permissionDecisionReason"].startswith(
-        f"{path} was not written: it holds what looks like a key of AWS. Store a reference instead of the value"
+        f"{path} was not written: it holds what looks like an AWS access key. Store a reference instead of the value"
     )
 
 
@@ -108,7 +108,7 @@ def test_a_key_is_left_out_of_what_is_asked_about_and_written(
         said = decision(hook("redact", told("PreToolUse", path, **more)))
     assert said["permissionDecision"] == "allow"
     assert said["updatedInput"] == {"file_path": str(path), **given}
-    assert "a key of AWS" in said["additionalContext"]
+    assert "an AWS access key" in said["additionalContext"]
     assert KEY not in json.dumps(said)
     (question,) = asked
     shown = question.proposal.text(question.proposal.changes[0].after)
@@ -122,9 +122,9 @@ def test_a_key_is_left_out_of_what_is_asked_about_and_written(
     event = events(folder)[-1]
     assert (event.actor, event.note) == (
         Agent("Claude Code", session="a-session"),
-        f"{more['tool']}, redacted: a key of AWS",
+        f"{more['tool']}, redacted: an AWS access key",
     )
-    assert "redacted: a key of AWS" in memtui.core.wording.format_event_clause(event)
+    assert "redacted: an AWS access key" in memtui.core.wording.format_event_clause(event)
 
 
 def test_what_is_left_out_grants_nothing(hook: Run, folder: Path) -> None:
@@ -177,7 +177,7 @@ def test_where_a_file_could_hold_a_key_all_the_same_its_change_is_refused(
 def test_only_a_new_key_is_left_out(hook: Run, folder: Path) -> None:
     given = {"tool": "Edit", "old_string": "the key", "new_string": f"as {OTHER} is, the key"}
     said = decision(hook("redact", told("PreToolUse", folder / "old.md", **given)))
-    assert said["updatedInput"]["new_string"] == "as [redacted: a token of GitHub] is, the key"
+    assert said["updatedInput"]["new_string"] == "as [redacted: a GitHub token] is, the key"
     given = {"tool": "Edit", "old_string": KEY, "new_string": f"{KEY} (old)"}
     said = decision(hook("redact", told("PreToolUse", folder / "old.md", **given)))
     assert "updatedInput" not in said
@@ -192,7 +192,7 @@ def test_a_note_that_claude_code_stamps_keeps_what_the_log_says_of_it(hook: Run,
     ran = hook("redact", told("PostToolUse", path, content=f"{front}{LEFT_OUT}\n", tool_response=response))
     assert ran.out == b""
     wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
-    assert events(folder)[-1].note == "Write, redacted: a key of AWS"
+    assert events(folder)[-1].note == "Write, redacted: an AWS access key"
 
 
 def test_a_key_that_is_written_all_the_same_is_noted_and_said(hook: Run, folder: Path) -> None:
@@ -202,10 +202,12 @@ def test_a_key_that_is_written_all_the_same_is_noted_and_said(hook: Run, folder:
     response = {"type": "update", "filePath": str(path), "content": content, "originalFile": NOTES["prefs.md"]}
     said = json.loads(hook("redact", told("PostToolUse", path, content=content, tool_response=response)).out)
     assert said["decision"] == "block"
-    assert said["reason"].startswith("prefs.md holds what looks like a key of AWS, which may not be written there.")
+    assert said["reason"].startswith(
+        "prefs.md holds what looks like an AWS access key, which may not be written there."
+    )
     wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
     event = events(folder)[-1]
-    assert (event.actor.name, event.note) == ("Claude Code", "Write, holds what looks like a key of AWS")
+    assert (event.actor.name, event.note) == ("Claude Code", "Write, holds what looks like an AWS access key")
 
 
 # Commands of the shell
@@ -251,5 +253,5 @@ def test_a_key_that_a_shell_command_writes_is_noted(hook: Run, folder: Path, com
     wait_until(lambda: events(folder)[-1].call_id == "toolu_1")
     event = events(folder)[-1]
     assert event.actor.name == "Claude Code"
-    assert event.note.endswith(", holds what looks like a key of AWS")
-    assert "holds what looks like a key of AWS" in memtui.core.wording.format_event_clause(event)
+    assert event.note.endswith(", holds what looks like an AWS access key")
+    assert "holds what looks like an AWS access key" in memtui.core.wording.format_event_clause(event)

@@ -162,7 +162,7 @@ def test_without_apply_it_is_only_told_which_notes_nobody_needs_and_why(
         out, err = capsys.readouterr()
         assert out.splitlines() == [
             "Would delete: 1 of 6 notes, 22 B, each neither read by an agent nor changed for 150 days.",
-            "  old.md     22B  last written, by the file's time, 300 days ago; no agent has read it since memtui "
+            "  old.md     22B  last written, by the file's time, 300 days ago; no agent has read it since the "
             "began to record, 200 days ago",
             "  kept: MEMORY.md (every session loads it)",
             "  kept: guarded.md (protected)",
@@ -209,10 +209,8 @@ def test_where_the_record_is_younger_than_the_age_that_is_said(
 ) -> None:
     assert main(["prune", "--older-than", "250d"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Would delete: 1 of 6 notes")
-    assert (
-        "memtui began to record this folder 200 days ago: whether an agent read these notes before is not known" in err
-    )
+    assert out.startswith("What would go: 1 of 6 notes")
+    assert "memtui began to record this folder 200 days ago: earlier reads are unknown" in err
     assert main(["prune", "--older-than", "2y"]) == 0
     out, err = capsys.readouterr()
     assert out == "Nothing to delete: none of 6 notes is unread and unchanged for 730 days.\n"
@@ -254,7 +252,7 @@ def test_a_note_that_is_pinned_or_gone_since_the_plan_stays_and_the_others_go(un
         assert [change.path for change in done.changes] == ["old.md"]
         assert {left.sentence for left in done.skipped} == {
             "read.md has changed since: it is pinned now",
-            "new.md is not there",
+            "new.md does not exist",
         }
 
 
@@ -308,7 +306,7 @@ def test_on_a_terminal_the_reasons_are_set_in_its_width(unneeded: Path, run_in_t
     assert "  old.md     22B" in rows
     assert max(map(len, rows)) <= 80
     told = " ".join(row.strip() for row in rows)
-    assert "last written, by the file's time, 300 days ago; no agent has read it since memtui began to record" in told
+    assert "last written, by the file's time, 300 days ago; no agent has read it since the history began" in told
     assert "reader.md links to it" in told
 
 

@@ -116,8 +116,8 @@ def test_what_stays_is_told(leaked: Path, capsys: pytest.CaptureFixture[str]) ->
     (leaked / f"{SECRET}.md").write_text("x\n")
     assert main(["redact", "--match", SECRET, "--yes", "-q"]) == 1
     err = capsys.readouterr().err
-    assert "Names and notes of events are part of the chain and stay: #11" in err
-    assert "Rename it." in err
+    assert "Names and notes of events are part of the chain and stay: see #11" in err
+    assert "Rename the file." in err
 
 
 def test_a_person_is_asked(leaked: Path, run_in_terminal: Any) -> None:
@@ -142,9 +142,9 @@ def test_a_person_is_asked(leaked: Path, run_in_terminal: Any) -> None:
         (["--match", ""], 2, "Nothing was removed: the text to look for is empty."),
         (["--match", SECRET, "--reason", f"it was {SECRET}"], 2, "the reason contains the text itself"),
         (["--match-file", "nope"], 3, "nope cannot be read: no such file or directory. Nothing was removed."),
-        (["--match", "nowhere at all"], 3, "Nothing was removed: it stands nowhere in the record's texts."),
+        (["--match", "nowhere at all"], 3, "Nothing was removed: it is not in the history."),
         (["99"], 3, "There is no event #99."),
-        (["zz.md"], 3, "Nothing was removed: nothing is known of zz.md."),
+        (["zz.md"], 3, "Nothing was removed: there is no history of zz.md."),
         (["2", "--read-only"], 4, "Nothing was removed: this is read-only."),
         (["../x"], 4, "outside the memory folder"),
     ],

@@ -123,7 +123,7 @@ def test_as_json_what_was_done_is_told(story: Path, capsys: pytest.CaptureFixtur
     assert document["event"]["real"] == str(story / "prefs.md")
     assert main(["restore", "prefs.md@1", "--json"]) == 3
     out, err = capsys.readouterr()
-    assert json.loads(out)["problem"] == "Not restored: it is so already. Nothing was written."
+    assert json.loads(out)["problem"] == "Not restored: already the same. Nothing was written."
     assert err == ""
 
 
@@ -139,7 +139,7 @@ def test_a_text_that_was_removed_cannot_come_back(story: Path, capsys: pytest.Ca
     with memtui.open(story) as memory:
         memory.redact(path="prefs.md")
     assert main(["restore", "prefs.md"]) == 3
-    assert "its text is not kept any more" in capsys.readouterr().err
+    assert "prefs.md is no longer kept in the history" in capsys.readouterr().err
 
 
 def test_a_person_is_shown_what_changes_and_asked(story: Path, run_in_terminal: Any) -> None:

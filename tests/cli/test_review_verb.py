@@ -301,7 +301,7 @@ def test_a_file_that_is_no_review_is_said_and_left(
     file = tmp_path / "other.json"
     file.write_text("{}")
     assert main(["review", "accept", "a.md", "--review", str(file)]) == 3
-    assert "is no review file of memtui. It was left as it is." in capsys.readouterr().err
+    assert "is not a review file of memtui. Nothing was written." in capsys.readouterr().err
     assert file.read_text() == "{}"
     assert (changed / "a.md").exists()
 
@@ -315,7 +315,7 @@ def test_a_review_that_was_tampered_with_is_said(
     capsys.readouterr()
     assert main(["review", "--review", str(file)]) == 1
     captured = capsys.readouterr()
-    assert "was changed by something else than memtui" in captured.err
+    assert "was changed by another program" in captured.err
     assert "a.md" in captured.out
     assert (changed / "a.md").exists()
 

@@ -82,7 +82,7 @@ def test_all_that_an_agent_did_is_taken_back(story: Path, capsys: pytest.Capture
     assert main(["undo", "--session", "session-1", "--since", "6", "--yes"]) == 0
     assert "Undid 1 event, #6; 1 file added." in capsys.readouterr().out
     assert main(["undo", "--actor", "nobody", "--yes"]) == 3
-    assert "there is nothing to take back" in capsys.readouterr().err
+    assert "that event changed nothing" in capsys.readouterr().err
 
 
 def test_since_a_number_begins_with_it_and_since_a_time_with_its_first_moment(
@@ -132,7 +132,7 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
 def test_what_was_undone_once_is_not_undone_twice(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "6"]) == 0
     assert main(["undo", "6"]) == 3
-    assert "event 6 was taken back already, by event 8" in capsys.readouterr().err
+    assert "event 6 was undone already, by event 8" in capsys.readouterr().err
     assert main(["redo", "6"]) == 0
     assert not (story / "prefs.md").exists()
     assert main(["redo", "6"]) == 3
@@ -172,7 +172,7 @@ def test_what_was_too_large_to_be_kept_is_named_and_the_rest_is_back(
     assert main(["undo", "--yes"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Undid ")
-    assert err == "Not back: big.bin was, but its text was never kept: it was too large, 62M.\n"
+    assert err == "Not restored: big.bin was never kept in the history: it was too large, 62M.\n"
     assert (story / "notes" / "old.md").exists()
     assert not (story / "big.bin").exists()
     assert main(["redo"]) == 0

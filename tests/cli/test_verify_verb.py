@@ -97,7 +97,7 @@ def test_a_head_that_was_noted_is_compared(journal: Path, capsys: pytest.Capture
 @pytest.mark.parametrize("head", ["", "x", "abc", "12 34"])
 def test_what_is_no_head_is_refused(head: str, rewritten: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     assert main(["verify", "--head", head]) == 2
-    assert "is no head" in capsys.readouterr().err
+    assert "is not a head" in capsys.readouterr().err
 
 
 def picture(directory: Path) -> dict[str, tuple[bytes, int]]:

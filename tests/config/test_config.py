@@ -292,7 +292,7 @@ def test_what_the_reference_gives_as_defaults_are_the_defaults(file: Path) -> No
 
 
 def test_a_value_may_be_whatever_settings_of_an_engine_may_be() -> None:
-    with pytest.raises(ValueError, match="create is one of"):
+    with pytest.raises(ValueError, match="create must be one of"):
         replace(Settings(), create="x")  # type: ignore[arg-type]
     for setting in list_settings().values():
         assert setting.default is None or setting.is_valid(setting.default), setting

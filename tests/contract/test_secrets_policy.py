@@ -18,7 +18,7 @@ from memtui.ui.widgets.approval import preview_proposal
 from tests.conftest import ME, World
 
 AWS = make_sample("aws-key")
-WHAT = "a key of AWS"
+WHAT = "an AWS access key"
 BEFORE = "one\ntwo\nthree\n"
 
 COMMANDS: dict[str, dict[str, object]] = {
@@ -188,5 +188,5 @@ def test_ordinary_notes_are_not_touched(world: World) -> None:
 
 
 def test_a_setting_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="secrets is one of flag, block, redact"):
+    with pytest.raises(ValueError, match="secrets must be one of flag, block, redact"):
         memtui.Settings(secrets="hide")  # type: ignore[arg-type]

@@ -58,8 +58,8 @@ def test_an_age_fits_in_three_cells(seconds: float) -> None:
 
 
 def test_counts_have_their_noun_and_short_ones_a_tenth() -> None:
-    assert [format_count(count, "memory", "memories") for count in (0, 1, 1_200)] == [
-        "0 memories", "1 memory", "1,200 memories",
+    assert [format_count(count, "note") for count in (0, 1, 1_200)] == [
+        "0 notes", "1 note", "1,200 notes",
     ]  # fmt: skip
     assert [format_short_count(count) for count in (820, 18_249, 999_949, 999_950)] == [
         "820",
@@ -119,7 +119,7 @@ AGENT, ME = Agent("Claude"), Person()
     ("story", "words"),
     [
         ((), ""),
-        (((AGENT, "a", "", "1"), (AGENT, "b", "1", "2"), (AGENT, "c", "3", "")), "1 new, 1 changed, 1 gone"),
+        (((AGENT, "a", "", "1"), (AGENT, "b", "1", "2"), (AGENT, "c", "3", "")), "1 new, 1 changed, 1 deleted"),
         (((AGENT, "a", "1", "2"), (AGENT, "a", "2", "3")), "1 changed"),
         (((AGENT, "a", "", "1"), (AGENT, "a", "1", "2")), "1 new"),
         (((AGENT, "a", "", "1"), (AGENT, "a", "1", "")), ""),

@@ -92,7 +92,8 @@ def test_a_note_that_was_renamed_tells_its_former_names(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "words"), [("sub", "a folder"), ("away.md", "leads out"), ("nowhere.md", "not there"), ("pipe", "a FIFO")]
+    ("path", "words"),
+    [("sub", "a directory"), ("away.md", "leads out"), ("nowhere.md", "a missing file"), ("pipe", "a FIFO")],
 )
 def test_what_cannot_be_edited_says_why(engine: Engine, folder: Path, path: str, words: str) -> None:
     (folder / "away.md").symlink_to("/etc/hostname")
@@ -223,7 +224,7 @@ def test_nothing_takes_the_place_of_what_cannot_be_kept(engine: Engine, folder: 
     (folder / "a.md/x").write_bytes(b"x")
     (folder / "a (mine).md").write_bytes(b"taken\n")
     conflict = in_conflict(saving.save(MINE, found.version))
-    assert (conflict.situation, conflict.detail) == (NoteChange.REPLACED, "a folder stands there now")
+    assert (conflict.situation, conflict.detail) == (NoteChange.REPLACED, "it is a directory now")
     assert isinstance(saving.write_mine(conflict), SaveConflict | SaveFailed)
     assert (folder / "a.md/x").read_bytes() == b"x"
     assert saved(saving.write_mine(conflict, SaveTarget.BESIDE)).path == "a (mine 2).md"

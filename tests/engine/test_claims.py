@@ -230,7 +230,7 @@ def test_a_path_that_leads_out_is_no_path(memory: memtui.Engine) -> None:
 
 def test_what_cannot_be_kept_is_said(memory: memtui.Engine, folder: Path) -> None:
     (get_state_directory(str(folder)) / DIRECTORY).write_text("in the way")
-    with pytest.raises(memtui.MemtuiError, match="announced cannot be kept"):
+    with pytest.raises(memtui.MemtuiError, match="announced change cannot be recorded"):
         announce(memory, "prefs.md", "coffee\n")
 
 

@@ -132,7 +132,7 @@ def test_what_is_too_large_to_be_kept_goes_and_the_rest_comes_back(world: Any) -
     for undo in (lambda: engine.undo([answer.event.seq]), lambda: engine.restore_directory("", answer.event.seq - 1)):
         undone = undo()
         assert [(left.path, left.reason) for left in undone.skipped] == [("a/big", SkipReason.NEVER_KEPT)]
-        assert undone.skipped[0].sentence == "a/big was, but its text was never kept: it was too large, 200 B"
+        assert undone.skipped[0].sentence == "a/big was never kept in the history: it was too large, 200 B"
         assert world.tree() == {"a": None, "small": b"s"}
         assert engine.undo([undone.event.seq]).problem == ""  # what came back goes again
         assert world.tree() == {}
@@ -157,7 +157,7 @@ def test_where_nothing_but_what_is_not_kept_went_nothing_comes_back(world: Any) 
     world.put("a/big", "x" * 200)
     cleared = engine.clear(actor=BOT).event
     undone = engine.undo([cleared.seq])
-    assert undone.problem == "Not undone: a/big was, but its text was never kept: it was too large, 200 B."
+    assert undone.problem == "Not undone: a/big was never kept in the history: it was too large, 200 B."
     assert world.tree() == {}
     world.put("a/big", "x" * 200)  # what stands again is in nobody's way
     assert engine.undo([cleared.seq]).event is None
@@ -171,7 +171,7 @@ def test_of_a_deletion_a_text_that_was_removed_since_stays_away(world: Any) -> N
     deleted = world.main.execute({"command": "delete", "path": "/memories/d"}, actor=BOT).event
     world.main.redact(path="d/secret")
     undone = world.main.undo([deleted.seq])
-    assert [left.sentence for left in undone.skipped] == ["d/secret was, but its text is not kept any more"]
+    assert [left.sentence for left in undone.skipped] == ["d/secret is no longer kept in the history"]
     assert world.tree() == {"d": None, "d/note": b"note\n"}
 
 

@@ -258,7 +258,7 @@ def test_what_cannot_be_looked_at_after_a_crash_keeps_everybody_from_writing_unt
         patch.setattr(open_folder, "read_consistently", fail())
         answer = filled.ask(**COMMANDS["rename"])
         assert (answer.is_error, answer.text[-20:]) == (True, ": input/output error")
-        with pytest.raises(memtui.core.errors.StateUnusable, match="cannot be looked for"):
+        with pytest.raises(memtui.core.errors.StateUnusable, match="Cannot check for changes"):
             filled.main.reconcile()
     assert filled.main.reconcile() == 0
     (*_, last) = filled.main.events()

@@ -164,7 +164,7 @@ def test_what_has_changed_since_is_not_moved_either_where_the_rest_would_be(fill
     restored = engine.files.move({"a": "k"}, expected={"a": other}, partial=True)
     assert ([left.reason for left in restored.skipped], restored.event) == ([SkipReason.CHANGED], None)
     assert restored.problem.startswith("Not moved: a has changed since")
-    assert engine.files.move({"a": "b"}, partial=True).problem == "Not moved: b is there already."
+    assert engine.files.move({"a": "b"}, partial=True).problem == "Not moved: b already exists."
     assert filled.tree() == before
 
 
@@ -360,7 +360,7 @@ def test_what_stands_at_a_new_name_is_never_written_over(filled: Any) -> None:
     before = filled.picture()
     restored = filled.main.files.move({"a": "b", "c": "k"})
     assert [(left.path, left.reason) for left in restored.skipped] == [("b", SkipReason.TAKEN)]
-    assert restored.problem == "Not moved: b is there already."
+    assert restored.problem == "Not moved: b already exists."
     assert filled.picture() == before
 
 
@@ -591,9 +591,9 @@ def test_a_new_note_and_a_new_folder_are_made_where_nothing_stands(filled: Any) 
     files = filled.main.files
     assert files.create("k/l/new.md", b"new\n", note="project").event.note == "project"
     assert files.make_directory("k/m").problem == ""
-    assert files.create("a", b"mine\n").problem == "Not created: a is there already."
-    assert files.create("a", b"A\n").problem == "Not created: a is there already."  # also what is the same
-    assert files.make_directory("d").problem == "Not created: d is there already."
+    assert files.create("a", b"mine\n").problem == "Not created: a already exists."
+    assert files.create("a", b"A\n").problem == "Not created: a already exists."  # also what is the same
+    assert files.make_directory("d").problem == "Not created: d already exists."
     assert files.create("a/b", b"").skipped[0].reason is SkipReason.IN_THE_WAY
     assert files.create("k\u2066", b"").skipped[0].reason is SkipReason.BAD_NAME
     assert filled.tree()["k/l/new.md"] == b"new\n"

@@ -137,7 +137,7 @@ def test_the_next_event_says_when_the_first_look_was_over(tmp_path: Path, state:
     with memtui.open(path, state=state) as memory:
         assert memory.journal.get_metadata(FOUND_UNTIL) == "1"
         (finding,) = memory.journal.verify().findings
-        assert finding.text.startswith("What the first look found stands in the table notes, where it has no effect")
+        assert finding.text.startswith("What the first look found is in the table notes, where it has no effect")
         memory.repair()
         assert memory.journal.verify().is_intact
 
@@ -149,7 +149,7 @@ def test_a_row_of_the_table_has_no_effect_and_is_found_and_removed(folder: Path,
         assert_guarded(memory)
         findings = memory.journal.verify().findings
         assert {finding.weight for finding in findings} == {FindingWeight.STATE}
-        assert findings[1].text.startswith("What is protected stands in the table notes, where it has no effect")
+        assert findings[1].text.startswith("What is protected is in the table notes, where it has no effect")
         assert memory.repair().tables == ("notes",)
         assert_guarded(memory)
         assert memory.journal.verify().is_intact
@@ -165,7 +165,7 @@ def test_an_index_that_hides_an_event_is_found_and_made_anew(folder: Path, state
     with memory_module.connect(folder, state=state) as memory:
         (finding,) = memory.journal.verify().findings
         assert finding.weight is FindingWeight.STATE
-        assert finding.text.startswith("The index of the events that say what guards memories disagrees with them.")
+        assert finding.text.startswith("The index of the events on protection and pins disagrees with them.")
         assert memory.repair().tables == ("noting",)
         assert memory.journal.verify().is_intact
         assert_guarded(memory)
@@ -209,7 +209,7 @@ def test_a_number_of_the_schema_that_was_set_back_changes_no_guard(folder: Path,
         database.execute("PRAGMA user_version = 2")
     with memory_module.observe(folder, state=state) as observer:
         texts = [finding.text for finding in observer.journal.verify().findings]
-        assert "The number of the journal's schema was changed: it is 2, and the index noting is newer." in texts
+        assert "The schema number of the journal was changed: it is 2, and the index noting is newer." in texts
     for read_only in (True, False):
         with memtui.open(folder, state=state, read_only=read_only) as memory:
             assert_guarded(memory)
@@ -301,8 +301,8 @@ def test_events_that_note_something_are_found_by_their_index() -> None:
         ({"command": "unpin", "path": "/memories/a.md"}, "You unpinned a.md.", "You unpinned a.md."),
         (
             {"command": "dismiss", "path": "/memories", "note": "#7"},
-            "You left what was lost until #7 as it is.",
-            "You left what was lost until event 7 as it is.",
+            "You dismissed the loss up to #7.",
+            "You dismissed the loss up to event 7.",
         ),
         (
             {"command": "adopt", "path": "/memories", "note": "what is protected, what is pinned", "actor": Memtui()},

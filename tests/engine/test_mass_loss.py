@@ -47,7 +47,7 @@ def test_everything_gone_is_one_loss_and_all_of_it_comes_back(folder_world: Any)
     assert folder_world.tree() == before
     assert restored.event.command == "restore"
     assert folder_world.main.loss is None
-    assert folder_world.main.restore_loss().problem == "Not restored: nothing is missing any more."
+    assert folder_world.main.restore_loss().problem == "Not restored: nothing is missing."
 
 
 def test_a_loss_is_known_to_whoever_opens_the_folder_later(plain_world: Any) -> None:

@@ -189,10 +189,10 @@ def test_protecting_is_recorded_as_an_event_that_changes_nothing(guarded: Any) -
 def test_what_cannot_be_protected_or_freed_is_told(guarded: Any) -> None:
     files = guarded.main.files
     assert files.protect(["no", "free.md"]).skipped[0].reason is SkipReason.MISSING
-    assert files.protect(["d/kept/x"]).problem == "Not protected: it is so already."
-    assert files.unprotect(["free.md"]).problem == "Nothing to do: it is not protected."
+    assert files.protect(["d/kept/x"]).problem == "Already protected."
+    assert files.unprotect(["free.md"]).problem == "Not protected: nothing to do."
     assert files.unprotect(["d/kept/x"]).problem == (
-        "Still protected: /memories/d/kept/x is protected with /memories/d/kept. Take the protection from that."
+        "Still protected: /memories/d/kept/x is protected with /memories/d/kept. Unprotect that first."
     )
     assert files.get_protected() == ("d/kept", "rules.md")
     with pytest.raises(ValueError, match="not a path"):

@@ -61,7 +61,7 @@ def test_a_match_is_gone_from_history_files_and_disk(with_secret: Any) -> None:
     assert engine.history.text(rows[1].after) is None
     assert engine.history.text(rows[-1].after) == b"harmless\n"
     assert with_secret.engine().reconcile() == 0
-    assert engine.redact(match=SECRET).problem.startswith("Nothing was removed: it stands nowhere")
+    assert engine.redact(match=SECRET).problem.startswith("Nothing was removed: it is not in the history")
 
 
 def test_all_that_a_path_ever_held_goes_with_its_file(with_secret: Any) -> None:
@@ -87,14 +87,14 @@ def test_what_one_event_wrote_goes_and_what_was_before_stays(with_secret: Any) -
     assert with_secret.main.history.text(event.changes[0].after) is None
     assert with_secret.main.history.find_deleted()[0].is_stored is False
     assert holds_secret(with_secret.tree()["a"])
-    assert "is kept" in with_secret.main.undo([5]).problem or "not kept" in with_secret.main.undo([5]).problem
+    assert "no longer kept in the history" in with_secret.main.undo([5]).problem
 
 
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
         ({"event": 99}, "there is no event 99"),
-        ({"path": "nowhere"}, "nothing is known of nowhere"),
+        ({"path": "nowhere"}, "there is no history of nowhere"),
         ({"match": ""}, ""),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_text_in_names_is_said_since_it_stays(with_secret: Any) -> None:
     with_secret.ask(command="create", path="/memories/7Hq2-name", file_text="7Hq2")
     done = with_secret.main.redact(match="7Hq2")
     assert any("part of the chain" in sentence for sentence in done.left)
-    assert any("Rename it" in sentence for sentence in done.left)
+    assert any("Rename the file" in sentence for sentence in done.left)
 
 
 def test_a_removed_text_that_comes_again_is_kept_again(with_secret: Any) -> None:
@@ -191,7 +191,7 @@ def test_what_other_notes_hold_as_well_is_not_lost_there(plain_world: Any) -> No
     plain_world.ask(command="create", path="/memories/b", file_text="other\n")
     done = plain_world.main.redact(path="a")
     assert plain_world.tree() == {"b": b"other\n", "template": b"the same text\n", "empty": b""}
-    assert any("template, which was not meant" in sentence for sentence in done.left)
+    assert any("template too: it stays there" in sentence for sentence in done.left)
     plain_world.ask(command="delete", path="/memories/template")
     assert plain_world.main.undo([plain_world.main.get_head()[0]]).problem == ""
     emptied = plain_world.ask(command="create", path="/memories/second", file_text="").event
@@ -242,7 +242,7 @@ def test_what_stood_there_lately_is_not_removed_for_its_bytes_alone(plain_world:
 
 def test_a_reason_does_not_hold_what_it_is_about(with_secret: Any) -> None:
     done = with_secret.main.redact(match=SECRET, reason=f"remove {SECRET}")
-    assert done.problem == "Nothing was removed: the reason holds the text itself, and reasons stay."
+    assert done.problem == "Nothing was removed: the reason contains the text itself, and reasons stay."
     assert not any(SECRET in event.note for event in with_secret.main.events())
 
 
@@ -271,7 +271,7 @@ def test_a_text_that_is_written_again_meanwhile_is_said_and_kept(
 
     monkeypatch.setattr(memtui.engine.redaction.Redactor, "_redact_files", late)
     done = plain_world.main.redact(match=SECRET)
-    assert "b came to hold the text meanwhile. Do it again." in done.left
+    assert "b got the text while it was removed. Redact again." in done.left
     assert plain_world.main.history.text(plain_world.main.history.get_version_at("b", 99)) == SECRET.encode()
 
 
@@ -285,4 +285,4 @@ def test_names_among_many_that_were_moved_or_found_together_are_told(plain_world
     done = engine.redact(match="7Hq2")
     assert moved.event is not None
     (told,) = [sentence for sentence in done.left if sentence.startswith("Names and notes of events")]
-    assert told == f"Names and notes of events are part of the chain and stay: #1, #{moved.event.seq} name it."
+    assert told == f"Names and notes of events are part of the chain and stay: see #1, #{moved.event.seq}."

@@ -65,7 +65,7 @@ def test_what_went_with_the_folder_is_recorded_as_one_loss_and_the_memory_goes_o
     DOORS[door](plain_world)
     first = next(iter(plain_world.main.events(since)))
     assert (first.command, first.actor) == ("deleted", Outside())
-    assert first.note == "8 files, the folder was removed and made again"
+    assert first.note == "8 files, the folder was removed and created again"
     loss = plain_world.main.loss
     assert (loss.deleted, loss.first) == (8, first.seq)
     assert not plain_world.ask(command="create", path="/memories/n.md", file_text="x\n").is_error

@@ -119,9 +119,10 @@ def test_an_event_is_taken_back_once(filled: Any) -> None:
     done = filled.ask(command="create", path="/memories/n", file_text="x\n").event
     undone = filled.main.undo([done.seq])
     again = filled.main.undo([done.seq])
-    assert again.problem == f"Not undone: event {done.seq} was taken back already, by event {undone.event.seq}."
+    assert again.problem == f"Not undone: event {done.seq} was undone already, by event {undone.event.seq}."
     assert filled.main.undo([9_999]).problem == "Not undone: there is no event 9999."
-    assert "nothing was changed" in filled.main.undo([filled.ask(command="view", path="/memories").event.seq]).problem
+    viewed = filled.ask(command="view", path="/memories").event.seq
+    assert "that event changed nothing" in filled.main.undo([viewed]).problem
 
 
 def test_everything_that_a_session_did_is_taken_back_as_one(filled: Any) -> None:
@@ -207,7 +208,7 @@ def test_what_is_in_the_way_is_said_and_not_removed(filled: Any) -> None:
 
 def test_a_text_that_is_not_kept_cannot_be_put_back_and_is_said(filled: Any) -> None:
     refused = filled.main.restore({"f": version_of("never seen")})
-    assert refused.problem == "Not restored: f was, but its text is not kept any more."
+    assert refused.problem == "Not restored: f is no longer kept in the history."
     assert filled.tree()["f"] == b"1\n2\n"
 
 
@@ -416,7 +417,7 @@ def test_something_that_comes_into_a_directory_that_is_to_go_keeps_it(folder_wor
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memtui.engine.apply.PreparedChangeSet, "apply", late)
         restored = folder_world.main.restore({"d": None})
-    assert restored.problem == "Not restored: something came into the directory just now, so it stays."
+    assert restored.problem == "Not restored: a file was added to the directory just now, so it stays."
     assert folder_world.tree()["d/theirs"] == b"t\n"
 
 

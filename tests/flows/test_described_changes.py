@@ -33,35 +33,35 @@ COMMANDS: list[tuple[dict[str, Any], str]] = [
     ({"command": "str_replace", "path": "prefs.md", "old_str": "tea", "new_str": "x"}, "edit prefs.md"),
     (
         {"command": "str_replace", "path": "harmless.md", "old_str": "tea", "new_str": "x"},
-        "edit prefs.md (named harmless.md, by a link)",
+        "edit prefs.md (through the link harmless.md)",
     ),
     (
         {"command": "create", "path": "harmless.md", "file_text": "x"},
-        "overwrite prefs.md (named harmless.md, by a link)",
+        "overwrite prefs.md (through the link harmless.md)",
     ),
-    ({"command": "create", "path": "way/n.md", "file_text": "x"}, "create secret/n.md (named way/n.md, by a link)"),
+    ({"command": "create", "path": "way/n.md", "file_text": "x"}, "create secret/n.md (through the link way/n.md)"),
     (
         {"command": "create", "path": "way/d/n.md", "file_text": "x"},
-        "create secret/d/n.md (named way/d/n.md, by a link)",
+        "create secret/d/n.md (through the link way/d/n.md)",
     ),
     (
         {"command": "insert", "path": "way/s.md", "insert_line": 0, "insert_text": "x"},
-        "edit secret/s.md (named way/s.md, by a link)",
+        "edit secret/s.md (through the link way/s.md)",
     ),
     ({"command": "delete", "path": "prefs.md"}, "delete prefs.md"),
-    ({"command": "delete", "path": "harmless.md"}, "delete the link harmless.md, which leads to prefs.md"),
-    ({"command": "delete", "path": "way"}, "delete the link way, which leads to secret"),
-    ({"command": "delete", "path": "way/s.md"}, "delete secret/s.md (named way/s.md, by a link)"),
+    ({"command": "delete", "path": "harmless.md"}, "delete the link harmless.md, which points to prefs.md"),
+    ({"command": "delete", "path": "way"}, "delete the link way, which points to secret"),
+    ({"command": "delete", "path": "way/s.md"}, "delete secret/s.md (through the link way/s.md)"),
     ({"command": "delete", "path": "one"}, "delete one/ with 1 file"),
     ({"command": "rename", "path": "prefs.md", "new_path": "p.md"}, "rename prefs.md to p.md"),
     ({"command": "rename", "path": "harmless.md", "new_path": "p.md"}, "rename the link harmless.md to p.md"),
     (
         {"command": "rename", "path": "way/s.md", "new_path": "way/t.md"},
-        "rename secret/s.md (named way/s.md, by a link) to secret/t.md (named way/t.md, by a link)",
+        "rename secret/s.md (through the link way/s.md) to secret/t.md (through the link way/t.md)",
     ),
     (
         {"command": "rename", "path": "one", "new_path": "way/one"},
-        "rename one to secret/one (named way/one, by a link)",
+        "rename one to secret/one (through the link way/one)",
     ),
 ]
 
@@ -81,7 +81,7 @@ def test_a_command_is_asked_about_by_what_it_really_changes(folder: Path, comman
     shown = preview_proposal(proposal)
     assert shown.title == f"Claude wants to {words}"
     assert shown.comparison is not None, "what goes or comes is shown"
-    assert ("A link is changed" in shown.remark) is ("the link" in words)
+    assert ("A link is changed" in shown.remark) is (" the link" in words and "(through" not in words)
 
 
 def told(folder: Path, tool: str, **given: Any) -> Proposal:
@@ -99,14 +99,14 @@ def told(folder: Path, tool: str, **given: Any) -> Proposal:
 
 
 def test_a_hook_asks_about_what_is_really_changed(folder: Path, tmp_path: Path) -> None:
-    linked = "overwrite prefs.md (named harmless.md, by a link)"
+    linked = "overwrite prefs.md (through the link harmless.md)"
     assert describe_change(told(folder, "Write", file_path=f"{folder}/harmless.md", content="x\n")) == linked
     assert describe_change(told(folder, "Write", file_path=f"{folder}/prefs.md", content="x\n")) == "overwrite prefs.md"
     (tmp_path / "elsewhere.md").symlink_to(folder / "prefs.md")
     other = told(folder, "Write", file_path=str(tmp_path / "elsewhere.md"), content="x\n")
     assert describe_change(other) == "overwrite prefs.md"
     gone = told(folder, "Bash", command="rm harmless.md")
-    assert describe_change(gone) == "delete the link harmless.md, which leads to prefs.md"
+    assert describe_change(gone) == "delete the link harmless.md, which points to prefs.md"
     written = told(folder, "Bash", command="echo x >> harmless.md")
     assert written.changes[0].path == "prefs.md"
     assert describe_change(written) == "run echo x >> harmless.md"

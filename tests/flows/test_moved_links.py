@@ -31,10 +31,10 @@ def decide(folder: Path, flow: Any, *words: Any) -> FileFlowOutcome:
 @pytest.mark.parametrize(
     ("flow", "words", "broken"),
     [
-        (rename, ("user_a.md", "new.md"), "1 link does not lead there any more: MEMORY.md:1 (user_a.md). memtui"),
-        (rename, ("notes/b.md", "b.md"), "3 links do not lead there any more: "),
-        (rename, ("notes", "topics"), "2 links do not lead there any more: MEMORY.md:2 (notes/b.md), user_a.md:1 "),
-        (move_into, (["user_a.md", "MEMORY.md"], "notes"), "links do not lead there any more: "),
+        (rename, ("user_a.md", "new.md"), "1 link is broken now: MEMORY.md:1 (user_a.md). memtui"),
+        (rename, ("notes/b.md", "b.md"), "3 links are broken now: "),
+        (rename, ("notes", "topics"), "2 links are broken now: MEMORY.md:2 (notes/b.md), user_a.md:1 "),
+        (move_into, (["user_a.md", "MEMORY.md"], "notes"), "links are broken now: "),
     ],
 )
 def test_links_that_a_move_breaks_are_named(tmp_path: Path, flow: Any, words: Any, broken: str) -> None:
@@ -47,8 +47,8 @@ def test_links_that_a_move_breaks_are_named(tmp_path: Path, flow: Any, words: An
 @pytest.mark.parametrize(
     ("flow", "words", "said"),
     [
-        (rename, ("d.md", "e.md"), "Renamed d.md to e.md. u takes it back."),
-        (move_into, (["d.md"], "notes"), "Moved d.md to notes/. u takes it back."),
+        (rename, ("d.md", "e.md"), "Renamed d.md to e.md. u undoes it."),
+        (move_into, (["d.md"], "notes"), "Moved d.md to notes/. u undoes it."),
     ],
 )
 def test_nothing_is_said_where_every_link_still_leads_to_its_note(

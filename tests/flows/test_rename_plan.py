@@ -62,18 +62,18 @@ def test_line_ends_blank_lines_at_the_end_and_a_lost_head_do_no_harm() -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (["a.md", "b.md"], "There are 2 lines for 3 names: each line stands for one."),
-        (["a.md", "b.md", "c.md", "d.md"], "There are 4 lines for 3 names: each line stands for one."),
+        (["a.md", "b.md"], "There are 2 lines for 3 names: write one line for each name."),
+        (["a.md", "b.md", "c.md", "d.md"], "There are 4 lines for 3 names: write one line for each name."),
         (["a.md", "", "c.md"], f"Line {FIRST + 1}: b.md: It needs a name. d deletes it."),
-        (["x.md", "x.md", "c.md"], f"Line {FIRST + 1}: x.md stands on line {FIRST} too."),
-        (["b.md", "b.md", "c.md"], f"Line {FIRST}: b.md is there already."),
-        (["a.md", "a.md", "c.md"], f"Line {FIRST + 1}: a.md stands on line {FIRST} too."),
-        (["taken.md", "b.md", "c.md"], f"Line {FIRST}: taken.md is there already."),
-        (["a.md", "taken.md/b", "c.md"], f"Line {FIRST + 1}: taken.md is no folder; nothing can lie in it."),
+        (["x.md", "x.md", "c.md"], f"Line {FIRST + 1}: x.md is on line {FIRST} too."),
+        (["b.md", "b.md", "c.md"], f"Line {FIRST}: b.md already exists."),
+        (["a.md", "a.md", "c.md"], f"Line {FIRST + 1}: a.md is on line {FIRST} too."),
+        (["taken.md", "b.md", "c.md"], f"Line {FIRST}: taken.md already exists."),
+        (["a.md", "taken.md/b", "c.md"], f"Line {FIRST + 1}: taken.md is not a directory."),
         (["a.md/a.md", "b.md", "c.md"], f"Line {FIRST}: a.md cannot be put into itself."),
         (
             ["../a.md", "b.md", "c.md"],
-            f"Line {FIRST}: a.md: Write the whole path, from the memory folder down; nothing can lie outside it.",
+            f"Line {FIRST}: a.md: Write the path from the memory folder down; nothing can be outside it.",
         ),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_version_is_restored_as_a_new_one_after_its_change_is_seen(note: Note)
     assert note.file.read_text() == "one\n"
     assert outcome == FlowOutcome("Restored a.md as of 10:14.", event=3)
     assert [(change.path, change.after) for change in dialog.shown] == [("a.md", first.after)]
-    assert dialog.asked == ["Put a.md back as of 10:14? What stands there now stays in the history."]
+    assert dialog.asked == ["Restore a.md as of 10:14? The current version stays in the history."]
     event = note.versions[0].event
     assert (event.command, event.actor, event.note) == ("restore", Person(), f"as of #{first.event.seq}")
 
@@ -75,7 +75,7 @@ def test_a_change_in_sight_is_made_without_a_question(note: Note) -> None:
 
 def test_without_a_yes_nothing_is_restored(note: Note) -> None:
     note.write("one\n", "two\n")
-    assert note.restore(ScriptedDialog(False), note.versions[1]).words == "Not put back. Nothing was written."
+    assert note.restore(ScriptedDialog(False), note.versions[1]).words == "Not restored. Nothing was written."
     assert note.file.read_text() == "two\n"
     assert len(note.versions) == 2
 
@@ -84,10 +84,10 @@ def test_the_newest_version_and_an_equal_text_are_not_restored(note: Note) -> No
     note.write("one\n", "two\n", "one\n")
     dialog = ScriptedDialog()
     newest = note.restore(dialog, note.versions[0])
-    assert newest.words.startswith("This is what stands now: there is nothing to restore.")
+    assert newest.words.startswith("Nothing to restore: this is the current version.")
     assert not newest.is_warning
     assert note.restore(dialog, note.versions[2]) == FlowOutcome(
-        "Not restored: it is so already. Nothing was written.", is_warning=True
+        "Not restored: already the same. Nothing was written.", is_warning=True
     )
     assert len(note.versions) == 3
 
@@ -134,12 +134,12 @@ def test_deleted_notes_come_back_and_those_without_a_text_are_counted(note: Note
     lost = [each for each in deleted if not each.is_stored]
     assert [each.path for each in lost] == ["b.md"]
     assert restore_deleted(PHRASES, note.engine, lost) == FlowOutcome(
-        "Not restored: b.md. Its text is not kept any more: it was removed from the record.", is_warning=True
+        "Not restored: b.md. Its text was removed from the history.", is_warning=True
     )
     outcome = restore_deleted(PHRASES, note.engine, deleted)
     assert outcome.is_warning
     assert outcome.words.startswith("Restored a.md.")
-    assert outcome.words.endswith(" Of 1 more the text is not kept.")
+    assert outcome.words.endswith(" Not kept in the history: 1 more.")
     assert note.file.read_text() == "one\n"
 
 
@@ -150,6 +150,6 @@ def test_what_cannot_come_back_is_named_in_the_sentence_that_it_is_undone(note: 
     note.engine.redact(path="b.md")
     outcome = run_flow(undo(ScriptedDialog(True), note.engine, 3))
     assert outcome.is_warning
-    assert outcome.words.startswith("Undone: Claude cleared the folder (2 files).")
-    assert outcome.words.endswith(" Not back: b.md was, but its text is not kept any more.")
+    assert outcome.words.startswith("Undid Claude's clearing of the folder.")
+    assert outcome.words.endswith(" Not restored: b.md is no longer kept in the history.")
     assert note.file.read_text() == "one\n"

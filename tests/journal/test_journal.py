@@ -312,7 +312,7 @@ def test_a_journal_that_was_removed_or_replaced_while_open_is_said(journal: Jour
     journal.append_events([EVENT])
     for end in ("", "-wal", "-shm"):
         os.rename(path + end, path + ".away" + end)
-    words = r"^The journal was removed or replaced while it was open\. Open the memory again\.$"
+    words = r"^The journal was removed or replaced while it was open\. Open the folder again\.$"
     with pytest.raises(StateUnusable, match=words):
         journal.append_events([EVENT])
     another = Journal(path)

@@ -125,8 +125,8 @@ def test_an_observer_leaves_the_rows_for_the_check_to_find(folder: Path, state: 
     [
         ("DELETE FROM touched", "the table touched"),
         ("INSERT INTO touched VALUES (x'61', 1)", "the table touched"),
-        ("DELETE FROM known WHERE kind = 'file'", "what stands at 2 paths"),
-        ("INSERT INTO known VALUES (x'61', 'file', x'00', 5, '0')", "what stands at 1 path"),
+        ("DELETE FROM known WHERE kind = 'file'", "the state of 2 paths"),
+        ("INSERT INTO known VALUES (x'61', 'file', x'00', 5, '0')", "the state of 1 path"),
         ("UPDATE totals SET files = 9", "the table totals"),
         ("INSERT INTO taken_back VALUES (1, 2)", "the table taken_back"),
         ("DROP TRIGGER known_more", "the guard known_more"),
@@ -152,7 +152,10 @@ def test_nothing_is_made_from_a_broken_chain(folder: Path, state: Path) -> None:
     with open_raw_journal(state) as database:
         database.execute("DROP TRIGGER events_hold")
         database.execute("UPDATE events SET hash = x'00' WHERE seq = 2")
-    with memtui.open(folder, state=state) as memory, pytest.raises(StateUnusable, match="the record itself is broken"):
+    with (
+        memtui.open(folder, state=state) as memory,
+        pytest.raises(StateUnusable, match="the events themselves are broken"),
+    ):
         memory.repair()
     assert main(["verify", "--repair", "--state", str(state), "--dir", str(folder)]) == 1
 
@@ -208,6 +211,6 @@ def test_the_verb_repairs_nothing_read_only_and_without_the_folder(
 
 
 def test_a_repair_is_a_sentence() -> None:
-    event = Event(seq=4, at_us=1, actor=Memtui(), command="repair", path="/memories", note="what stands at 2 paths")
+    event = Event(seq=4, at_us=1, actor=Memtui(), command="repair", path="/memories", note="the state of 2 paths")
     for style in (PLAIN, SPOKEN):
-        assert describe_event(event, style) == "memtui made anew from the record what stands at 2 paths."
+        assert describe_event(event, style) == "memtui repaired the state of 2 paths from the history."

@@ -165,7 +165,7 @@ def test_a_changed_hash_is_told_from_a_changed_event(path: str) -> None:
     with tampering(path) as database:
         database.execute("UPDATE events SET hash = ? WHERE seq = 5", (b"\0" * 32,))
     report = checked(path)
-    assert said(report) == ["The hash of event 5 was changed; the event itself is as it was."]
+    assert said(report) == ["The hash of event 5 was changed; the event itself is unchanged."]
     assert report.hash == rows(path)[-1][2].hex()
 
 
@@ -209,7 +209,7 @@ def test_swapped_events_are_told(path: str, one: int, other: int, what: str) -> 
             body, hash = kept[source][0], kept[source if what == "seq" else seq][1]
             database.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (body, hash, seq))
     report = checked(path)
-    assert said(report) == [f"Events {one} and {other} have changed places."]
+    assert said(report) == [f"Events {one} and {other} were swapped."]
     assert report.runs == (EventRun(1, COUNT),)
 
 
@@ -221,7 +221,7 @@ def test_an_event_that_stands_there_twice_is_told(path: str, at: int) -> None:
         database.execute("UPDATE events SET seq = -seq WHERE seq < 0")
         database.execute("INSERT INTO events VALUES (?, ?, ?)", (at, body, hash))
     report = checked(path)
-    assert said(report) == [f"Event 4 stands there twice, again at number {at}."]
+    assert said(report) == [f"Event 4 is there twice, again at number {at}."]
     assert (report.runs, report.events, report.seq) == ((EventRun(1, COUNT),), COUNT + 1, COUNT)
 
 
@@ -236,7 +236,7 @@ def test_a_row_that_was_put_in_does_not_belong_to_the_chain(path: str, at: int) 
     report = checked(path)
     (text, *_) = said(report)
     if at <= COUNT:
-        assert text == f"The row at number {at} does not belong to the chain: it was put in."
+        assert text == f"The row at number {at} does not belong to the chain: it was inserted."
         assert report.runs == (EventRun(1, COUNT),)
     elif at == COUNT + 1:
         assert text == "Event 13, the last one, was changed or does not belong to the chain: its hash does not match."
@@ -248,15 +248,15 @@ def test_a_row_that_was_put_in_does_not_belong_to_the_chain(path: str, at: int) 
 def test_a_row_with_a_right_hash_that_memtui_did_not_write_is_found(path: str) -> None:
     _, body, head = rows(path)[-1]
     for forged, words in (
-        (edited(body, seq=7), "The event at number 13 calls itself number 7: memtui did not write it."),
-        (b'{"seq":13}', "Event 13 cannot be understood: memtui did not write it."),
-        (b"[]", "Event 13 cannot be understood: memtui did not write it."),
-        (b"[" * 5_000, "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, changes=7), "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, answer=[]), "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, redacted=[[]]), "Event 13 cannot be understood: memtui did not write it."),
-        (edited(body, seq=13, changes=[[5, None, None]]), "Event 13 cannot be understood: memtui did not write it."),
-        (b"\xff", "Event 13 cannot be understood: memtui did not write it."),
+        (edited(body, seq=7), "The event at number 13 has the number 7 in it: memtui did not write it."),
+        (b'{"seq":13}', "Event 13 cannot be parsed: memtui did not write it."),
+        (b"[]", "Event 13 cannot be parsed: memtui did not write it."),
+        (b"[" * 5_000, "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, changes=7), "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, answer=[]), "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, redacted=[[]]), "Event 13 cannot be parsed: memtui did not write it."),
+        (edited(body, seq=13, changes=[[5, None, None]]), "Event 13 cannot be parsed: memtui did not write it."),
+        (b"\xff", "Event 13 cannot be parsed: memtui did not write it."),
     ):
         with tampering(path) as database:
             database.execute("DELETE FROM events WHERE seq = 13")
@@ -275,7 +275,7 @@ def test_a_row_with_a_right_hash_that_does_not_go_on_from_what_stood_there_is_re
         )
     report = checked(path)
     assert report.is_intact
-    assert report.remarks == ("Event 13 begins with something else at f than the events before it left there.",)
+    assert report.remarks == ("Event 13 does not follow from the events before it at f.",)
 
 
 def test_a_clock_that_runs_backwards_is_remarked_upon(path: str) -> None:
@@ -292,7 +292,7 @@ def test_a_command_that_was_begun_is_remarked_upon(path: str) -> None:
         journal.add_intent(Event(at_us=1, actor=AGENT, command="create", path="/memories/g"), {sha256(b"x"): b"x"})
     report = checked(path)
     assert report.is_intact
-    assert report.remarks == ("1 command was begun and not finished: under way now, or ended by a crash.",)
+    assert report.remarks == ("1 command was not finished: still running, or ended by a crash.",)
     assert report.versions == TextCounts(named=COUNT, intact=COUNT, unnamed=1)
 
 
@@ -317,7 +317,7 @@ def test_many_findings_of_one_sort_are_counted(path: str) -> None:
         (b"another", "was changed"),
         (zlib.compress(b"another" * 200), "was changed"),
         (b"", "was changed"),
-        (zlib.compress(text_of(5)) + b"x", "behind its end"),
+        (zlib.compress(text_of(5)) + b"x", "after its end"),
         (zlib.compress(text_of(5))[:-4], "cannot be unpacked"),
     ],
 )
@@ -332,7 +332,7 @@ def test_a_changed_version_is_found(path: str, number: int, data: bytes, words: 
     (finding,) = report.findings
     assert (finding.weight, finding.seq) == (FindingWeight.TEXT, number)
     assert finding.text.startswith(f"The version {sha256(text_of(number))[:12]} of event {number} ")
-    if words != "behind its end" and number == 4:
+    if words != "after its end" and number == 4:
         assert finding.text.endswith("was changed.")
 
 
@@ -395,7 +395,7 @@ def test_answers_that_no_event_names_are_found_beside_events_and_counted_elsewhe
         database.execute("INSERT INTO texts_of_events VALUES (13, 'never said', NULL)")
         database.execute("INSERT INTO texts_of_events VALUES (0, 'of nothing', NULL)")
     report = checked(path)
-    assert said(report) == ["Beside event 13 stands an answer that it does not name."]
+    assert said(report) == ["There is an answer for event 13 that it does not name."]
     assert (report.words.damaged, report.words.unnamed) == (1, 1)
 
 
@@ -440,20 +440,20 @@ def test_guards_that_were_changed_or_put_in_are_found(path: str) -> None:
         database.execute("CREATE TRIGGER mine AFTER INSERT ON events BEGIN DELETE FROM notes; END")
         database.execute("PRAGMA application_id = 5")
     assert said(checked(path)) == [
-        "The mark of a journal is not on the file: it was changed, or is another program's.",
+        "The file is not marked as a journal: it was changed, or it belongs to another program.",
         "The trigger events_stay of the journal was changed.",
-        "There is a trigger mine in the journal that is not memtui's.",
+        "There is a trigger mine in the journal that memtui did not create.",
     ]
 
 
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
-        ("DELETE FROM touched WHERE seq = 5", "which event touched which path disagrees"),
-        ("UPDATE touched SET path = x'67' WHERE seq = 5", "which event touched which path disagrees"),
-        ("INSERT INTO taken_back VALUES (3, 5)", "what was taken back disagrees"),
-        ("UPDATE totals SET bytes = 5", "The number of files and bytes"),
-        ("DELETE FROM totals", "The number of files and bytes"),
+        ("DELETE FROM touched WHERE seq = 5", "events by path disagrees"),
+        ("UPDATE touched SET path = x'67' WHERE seq = 5", "events by path disagrees"),
+        ("INSERT INTO taken_back VALUES (3, 5)", "undone events disagrees"),
+        ("UPDATE totals SET bytes = 5", "The total of files and bytes is wrong"),
+        ("DELETE FROM totals", "The total of files and bytes is wrong"),
     ],
 )
 def test_indexes_that_disagree_weigh_least(path: str, sql: str, words: str) -> None:
@@ -462,18 +462,21 @@ def test_indexes_that_disagree_weigh_least(path: str, sql: str, words: str) -> N
     (finding,) = checked(path).findings
     assert finding.weight is FindingWeight.INDEX
     assert words in finding.text
-    assert "It can be made again." in finding.text
+    assert "It can be rebuilt." in finding.text
 
 
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
-        ("UPDATE known SET sha256 = x'00'", "Another version of /memories/f is noted than the one that the events"),
-        ("UPDATE known SET sha256 = NULL", "Another version of /memories/f is noted"),
-        ("UPDATE known SET size = size + 1", "Another version of /memories/f is noted"),
-        ("UPDATE known SET kind = 'link'", "Another version of /memories/f is noted"),
-        ("DELETE FROM known", "/memories/f is missing among what stands in the folder; an event left it there."),
-        ("UPDATE known SET path = x'67'", "/memories/g is noted among what stands in the folder; no event left it"),
+        (
+            "UPDATE known SET sha256 = x'00'",
+            "The table of files has another version of /memories/f than the events",
+        ),
+        ("UPDATE known SET sha256 = NULL", "The table of files has another version of /memories/f than the events"),
+        ("UPDATE known SET size = size + 1", "The table of files has another version of /memories/f than the events"),
+        ("UPDATE known SET kind = 'link'", "The table of files has another version of /memories/f than the events"),
+        ("DELETE FROM known", "/memories/f is missing in the table of files; an event left it there."),
+        ("UPDATE known SET path = x'67'", "/memories/g is in the table of files; no event left it"),
     ],
 )
 def test_a_known_state_that_the_events_did_not_leave_is_found_with_its_path(path: str, sql: str, words: str) -> None:
@@ -525,7 +528,7 @@ def test_the_head_may_be_noted_in_several_ways(path: str) -> None:
     assert checked(path, rows(path)[-1][2].hex()).since == 0
     assert checked(path, f"0:{chain.START.hex()}").since == COUNT
     for head in ("", "8", hash[:11], "x" * 64, hash + "0", f"a:{hash}", f"8:{hash[:5]}", f"-8:{hash}"):
-        with pytest.raises(ValueError, match="is no head"):
+        with pytest.raises(ValueError, match="is not a head"):
             NotedHead.parse(head)
 
 
@@ -555,9 +558,7 @@ def test_a_chain_recomputed_from_its_start_is_found_by_a_noted_head(path: str) -
             database.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (body, at, seq))
     assert checked(path).is_intact
     report = checked(path, f"8:{kept[7][2].hex()}")
-    assert said(report) == [
-        "Event 8 has not the hash that was noted: the journal was rewritten, or replaced by another one."
-    ]
+    assert said(report) == ["Event 8 does not have the noted hash: the journal was rewritten or replaced."]
     assert report.since is None
 
 
@@ -661,7 +662,7 @@ def test_a_log_that_was_cut_is_an_older_journal_and_nothing_crashes(tmp_path: Pa
         report = checked(str(where / "journal.db"))
         seen.add(report.seq)
         assert report.is_intact or report.events == 0
-        assert said(report) in ([], ["The journal is empty: nothing was ever recorded in it, or it was emptied."])
+        assert said(report) in ([], ["The journal is empty: it has no events, or it was emptied."])
         assert sorted(path.name for path in where.iterdir()) == ["journal.db", "journal.db-wal"]
         with_head = checked(str(where / "journal.db"), "30:" + "0" * 12)
         assert not with_head.is_intact

@@ -185,7 +185,9 @@ def test_what_only_reads_goes_on(tmp_path: Path) -> None:
 @needs_landlock
 def test_it_is_too_late_once_there_is_another_thread() -> None:
     imports = "from memtui.fs.landlock import restrict_writes"
-    assert "another thread would keep it: do it earlier" in run_beside_thread(imports, "restrict_writes()")
+    assert "another thread would keep the right to write: drop it earlier" in run_beside_thread(
+        imports, "restrict_writes()"
+    )
 
 
 _WITHOUT = """
@@ -269,5 +271,5 @@ except EditorUnavailable as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.startswith("There is no place for a copy to edit: ")
+    assert done.stdout.startswith("Could not write a copy to edit: ")
     assert done.stdout.endswith("Nothing was changed.\n")

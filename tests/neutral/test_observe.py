@@ -335,17 +335,17 @@ def _behind_its_end(path: Path) -> None:
         (_with_another_event, "event 2 does not match its hash"),
         (_with_another_text, "was changed: its text has another hash"),
         (_with_another_answer, "the answer of event 2 is not what it names"),
-        (_that_leaves_the_folder, "event 2 cannot be understood"),
-        (_of_the_year_100000, "event 2 cannot be understood"),
-        (_with_a_deep_body, "event 2 cannot be understood"),
-        (_deep, "it is no export of a journal"),
+        (_that_leaves_the_folder, "event 2 is invalid"),
+        (_of_the_year_100000, "event 2 is invalid"),
+        (_with_a_deep_body, "event 2 is invalid"),
+        (_deep, "it is not a journal written by"),
         (_compressed, "unpack it with gunzip"),
         (_of_a_newer_memtui, "written by a newer memtui"),
-        (_foreign, "it is no export of a journal"),
+        (_foreign, "it is not a journal written by"),
         (_empty, "it is empty"),
         (_with_a_lone_surrogate, "cannot be written as text"),
         (_with_bad_base64, "cannot be read"),
-        (_behind_its_end, "it goes on behind its last line"),
+        (_behind_its_end, "it continues after its last line"),
     ],
     ids=lambda each: each.__name__.strip("_") if callable(each) else "",
 )
@@ -365,7 +365,7 @@ def test_a_journal_that_is_no_file_is_refused_without_waiting(
 ) -> None:
     path = tmp_path / "odd"
     make(os.fspath(path))
-    with pytest.raises(StateUnusable, match="cannot be used: it is no regular file"):
+    with pytest.raises(StateUnusable, match="cannot be used: it is not a regular file"):
         memory_module.observe(recorded.folder, journal=path)
 
 

@@ -235,7 +235,7 @@ def test_what_is_no_file_in_place_of_the_journal_is_a_failure_of_every_verb_that
     for verb, code in (("log", 3), ("verify", 3), ("export", 3), ("stats", 3), ("doctor", 1)):
         assert main([verb, *options]) == code, verb
         told = capsys.readouterr()
-        assert f"it is no regular file but {kind}" in " ".join((told.out + told.err).split()), verb
+        assert f"it is not a regular file but {kind}" in " ".join((told.out + told.err).split()), verb
     assert not stat.S_ISREG(journal.stat().st_mode)
     with memory_module.observe(recorded.folder, state=recorded.state) as observer:
         assert check_chain(observer, 0).state == "broken"

@@ -198,7 +198,7 @@ def test_without_a_memtui_and_a_terminal_nothing_is_written(claude: ClaudeCode, 
     assert (claude.folder / "MEMORY.md").read_text() == INDEX
 
 
-KEY, LEFT_OUT = make_sample("aws-key"), "[redacted: a key of AWS]"
+KEY, LEFT_OUT = make_sample("aws-key"), "[redacted: an AWS access key]"
 
 
 def write_keys(folder: Path) -> list[Call]:
@@ -216,7 +216,10 @@ def assert_keys_are_left_out(claude: ClaudeCode) -> None:
     kept = [claude.folder, get_state_directory(str(claude.folder))]
     assert not any(KEY.encode() in path.read_bytes() for top in kept for path in top.rglob("*") if path.is_file())
     written = [event for event in claude.events() if event.changes and not event.path.endswith("MEMORY.md")]
-    assert {event.note for event in written} == {"Write, redacted: a key of AWS", "Edit, redacted: a key of AWS"}
+    assert {event.note for event in written} == {
+        "Write, redacted: an AWS access key",
+        "Edit, redacted: an AWS access key",
+    }
 
 
 @pytest.fixture

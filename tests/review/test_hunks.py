@@ -125,7 +125,7 @@ def test_what_cannot_be_compared_says_why(table: Any) -> None:
     table.write("long.md", "x" * 100)
     file = table.files()["long.md"]
     huge = replace(file, after=replace(file.after, size=MOST_BYTES + 1))
-    assert "too large to be compared" in compare_file(table.memory, huge).problem
+    assert "too large to compare" in compare_file(table.memory, huge).problem
     assert find_changed_hunks(table.memory, huge, table.file.load()) == []
     gone = replace(file, after=replace(file.after, sha256="0" * 64))
     assert compare_file(table.memory, gone).problem == "The text after is not kept."
@@ -134,7 +134,7 @@ def test_what_cannot_be_compared_says_why(table: Any) -> None:
     table.memory.reconcile()
     files = table.files()
     assert compare_file(table.memory, files["b.md"]).problem == "It is not text."
-    assert compare_file(table.memory, files["link"]).problem == "It is no file: a link."
+    assert compare_file(table.memory, files["link"]).problem == "It is not a file: a link."
 
 
 def test_texts_that_are_not_utf8_have_hunks_too(table: Any) -> None:

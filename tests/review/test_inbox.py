@@ -312,8 +312,8 @@ def test_a_review_of_another_record_is_said_and_hides_nothing(table: Any) -> Non
     mark = ReviewMark(reviewer="ada", at_us=1, verdict=ReviewVerdict.ACCEPT, path="", seq=2, head="00" * 32)
     review = Review().add_marks([mark])
     found = build_inbox(table.memory, review)
-    assert "The record is not the one that ada reviewed" in found.problem
-    assert "another event stands there" in found.problem
+    assert "The history is not the one that ada reviewed" in found.problem
+    assert "that event has another hash" in found.problem
     assert [file.path for file in found.files] == ["a.md"]
     beyond = Review().add_marks(
         [ReviewMark(reviewer="ada", at_us=1, verdict=ReviewVerdict.ACCEPT, path="", seq=999, head="aa" * 32)]
@@ -331,7 +331,7 @@ def test_a_tampered_review_is_said_in_the_inbox_and_does_not_hide_the_change(tab
     document["marks"][0]["verdict"] = "accept"
     table.file.path.write_text(json.dumps(document))
     found = table.inbox()
-    assert "was changed by something else than memtui" in found.problem
+    assert "was changed by another program" in found.problem
     assert [file.path for file in found.files] == ["a.md"]
 
 
@@ -409,7 +409,7 @@ def test_an_event_that_somebody_wrote_over_does_not_end_the_look(body: Any, tabl
     with memory_module.observe(table.folder, journal=path) as observer:
         found = build_inbox(observer, Review().add_marks([mark]))
         assert "b.md" in [file.path for file in found.files]
-        assert "The record is not the one" in found.problem
+        assert "The history is not the one" in found.problem
         assert collect_growth(observer, (), 2**51).files
 
 

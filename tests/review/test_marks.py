@@ -144,7 +144,7 @@ def test_a_mark_that_was_changed_is_found_and_does_not_count(
     tamper(document)
     path.write_text(json.dumps(document))
     review = Review.read(path)
-    assert "was changed by something else than memtui" in review.problem
+    assert "was changed by another program" in review.problem
     assert set(review.valid_marks) <= originals
     assert len(review.valid_marks) < max(len(review.marks), len(originals))
     # The break stays to be seen when more is said, and what is said then counts.
@@ -158,15 +158,15 @@ def test_a_mark_that_was_changed_is_found_and_does_not_count(
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "is no review file"),
-        (b"hello", "is no review file"),
-        (b"\xff\xfe{", "is no review file"),
-        (b"[1]", "is no review file"),
-        (b'{"schema": 1, "kind": "another"}', "is no review file"),
-        (b"[" * 100_000, "is no review file"),
+        (b"", "is not a review file"),
+        (b"hello", "is not a review file"),
+        (b"\xff\xfe{", "is not a review file"),
+        (b"[1]", "is not a review file"),
+        (b'{"schema": 1, "kind": "another"}', "is not a review file"),
+        (b"[" * 100_000, "is not a review file"),
         (b'{"schema": 1, "kind": "memtui review", "folder": "", "marks": [', "is cut short or damaged in line 1"),
         (b'{"schema": 3, "kind": "memtui review"}', "was written by a newer memtui (schema 3; this one reads 2)"),
-        (b'{"schema": 1, "kind": "memtui review", "marks": []}', "lacks what every review file has"),
+        (b'{"schema": 1, "kind": "memtui review", "marks": []}', "has missing or wrong fields"),
         (
             b'{"schema": 1, "kind": "memtui review", "folder": "", "hash": "", "marks": [{}]}',
             "Mark 1 of the review file",
@@ -176,7 +176,7 @@ def test_a_mark_that_was_changed_is_found_and_does_not_count(
 def test_a_file_that_is_no_review_is_said_and_left_as_it_is(data: bytes, words: str, tmp_path: Path) -> None:
     path = tmp_path / "review.json"
     path.write_bytes(data)
-    with pytest.raises(ReviewFileUnusable, match="It was left as it is") as raised:
+    with pytest.raises(ReviewFileUnusable, match="Nothing was written") as raised:
         Review.read(path)
     assert words in str(raised.value)
     with pytest.raises(ReviewFileUnusable):
@@ -211,16 +211,16 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "review.json"
     path.touch()
     os.truncate(path, MOST_BYTES + 1)
-    with pytest.raises(ReviewFileUnusable, match="and no more than"):
+    with pytest.raises(ReviewFileUnusable, match="over the limit of"):
         Review.read(path)
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "review.json"
     os.mkfifo(path)
-    with pytest.raises(ReviewFileUnusable, match="is not a file"):
+    with pytest.raises(ReviewFileUnusable, match="is not a review file"):
         Review.read(path)
-    with pytest.raises(ReviewFileUnusable, match="is not a file"):
+    with pytest.raises(ReviewFileUnusable, match="is not a review file"):
         Review.read(tmp_path)
 
 

@@ -95,7 +95,7 @@ def test_where_there_are_no_locks_what_another_one_wrote_over_is_written_again(t
 def test_a_place_that_cannot_be_written_to_is_said_and_nothing_is_noted(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("x")
-    with pytest.raises(MemtuiError, match=r"cannot be read|Nothing was noted"):
+    with pytest.raises(MemtuiError, match=r"cannot be read|Nothing was written"):
         ReviewFile(blocked / "review.json").add([mark(1)])
 
     class Full(LocalWriter):
@@ -156,7 +156,7 @@ def test_where_there_is_no_room_for_all_of_it_nothing_is_noted_and_nothing_is_lo
     ReviewFile(path).add([mark(1)])
     before = path.read_bytes()
     out = subprocess.run([sys.executable, "-c", FILLS, str(path)], capture_output=True, text=True, check=True).stdout
-    assert out.endswith("could not be written: file too large. Nothing was noted.\n")
+    assert out.endswith("could not be written: file too large. Nothing was written.\n")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["review.json"]
 
@@ -165,7 +165,7 @@ def test_no_file_is_written_that_could_not_be_read_again(tmp_path: Path, monkeyp
     monkeypatch.setattr(marks, "MOST_BYTES", 10_000)
     path = tmp_path / "review.json"
     ReviewFile(path).add([mark(1)])
-    with pytest.raises(ReviewFileUnusable, match=r"Nothing was noted: .* Begin another one with --review"):
+    with pytest.raises(ReviewFileUnusable, match=r"Nothing was written: .* Start another one with --review"):
         ReviewFile(path).add(
             [ReviewMark(reviewer="ada", at_us=1, verdict=ReviewVerdict.NOTE, path="a.md", words="x" * 10_000)]
         )
@@ -177,7 +177,7 @@ def test_a_link_is_left_as_it_is_and_so_is_what_it_leads_to(tmp_path: Path) -> N
     ReviewFile(shared).add([mark(1)])
     before = shared.read_bytes()
     path.symlink_to(shared)
-    with pytest.raises(ReviewFileUnusable, match=r"is not a file\. It was left as it is"):
+    with pytest.raises(ReviewFileUnusable, match=r"is not a regular file\."):
         ReviewFile(path).add([mark(2)])
     assert path.is_symlink()
     assert shared.read_bytes() == before

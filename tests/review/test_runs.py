@@ -170,7 +170,7 @@ def test_where_a_text_is_not_kept_it_is_not_said_that_nothing_was_lost(table: An
         table.do(DREAM, command="delete", path=f"{name}.md")
     table.memory.redact(match="Anna", reason="a secret")
     (run,) = table.inbox().runs
-    assert run.unsearched == "some of the texts are not kept, or cannot be compared"
+    assert run.unsearched == "some texts are not kept or cannot be compared"
     assert "Never push to main on Fridays." in [fact.text for fact in run.lost]
 
 

@@ -233,7 +233,7 @@ def test_what_is_missing_or_added_in_a_record_is_told(signed: dict[str, Any], ta
 def test_a_record_of_a_mark_that_is_not_there_is_told(signed: dict[str, Any], table: Table) -> None:
     signed["mark"]["hash"] = "0" * 64
     (problem,) = verify(table, json.dumps(signed))
-    assert problem.startswith(f"The record is of mark {signed['mark']['number']} with the hash 0000000000000000, and")
+    assert problem.startswith(f"The record is of mark {signed['mark']['number']} with the hash 0000000000000000, but")
 
 
 def test_a_review_file_that_was_changed_is_told(signed: dict[str, Any], table: Table) -> None:
@@ -242,7 +242,7 @@ def test_a_review_file_that_was_changed_is_told(signed: dict[str, Any], table: T
     document["marks"][0]["words"] = "all is well"
     table.file.path.write_text(json.dumps(document))
     problems = verify(table, text)
-    assert "was changed by something else than memtui" in problems[0]
+    assert "was changed by another program" in problems[0]
     assert len(problems) > 1  # and what the changed mark had said is missing in the record
 
 
@@ -262,9 +262,14 @@ def test_a_journal_that_was_rewritten_is_told(signed: dict[str, Any], table: Tab
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("{", "no JSON"), ("[]", "names no mark"), ('{"kind": "other"}', "no record of a sign-off"), ("", "names no mark"),
-     ('{"kind": "memtui sign-off", "mark": {"number": "1", "hash": ""}}', "names no mark")],
-)  # fmt: skip
+    [
+        ("{", "invalid JSON"),
+        ("[]", "does not name a mark"),
+        ('{"kind": "other"}', "not a record of a sign-off"),
+        ("", "does not name a mark"),
+        ('{"kind": "memtui sign-off", "mark": {"number": "1", "hash": ""}}', "does not name a mark"),
+    ],
+)
 def test_what_is_no_record_is_said(text: str, words: str, table: Table) -> None:
     with pytest.raises(ValueError, match=words):
         verify(table, text)

@@ -79,7 +79,7 @@ def test_the_same_in_another_line_counts(table: Table) -> None:
     found = audit(table)
     assert other.fingerprint == first.fingerprint  # of a hidden character: its line may be any
     assert other in found.findings
-    assert found.expired[0].endswith("was given over another line: it is an example")
+    assert found.expired[0].endswith("was for another line: it is an example")
 
 
 def test_a_dismissal_that_ended_is_told_and_its_finding_counts(table: Table) -> None:
@@ -107,7 +107,7 @@ def test_more_of_a_kind_than_were_dismissed_count() -> None:
     assert triage.find_dismissal_fault(mark, six, TODAY) == ""
     assert triage.find_dismissal_fault(mark, replace(six, facts={"count": 5}), TODAY) == ""
     assert triage.find_dismissal_fault(mark, replace(six, facts={"count": 7}), TODAY) == (
-        "was of 6, and there are 7 by now"
+        "was for 6, and there are 7 now"
     )
 
 
@@ -121,7 +121,7 @@ def test_more_of_a_kind_than_were_dismissed_count() -> None:
         ({"family": Family.COVERAGE}, "", "90 days at most"),
         ({"rule": "chain-broken"}, "2026-12-01", "memtui verify"),
         ({"rule": "head-gone"}, "", "memtui review done"),
-        ({"rule": "expired-exemption"}, "", "give that a new day"),
+        ({"rule": "expired-exemption"}, "", "give it a new end date"),
     ],
 )
 def test_what_may_be_dismissed_until_when(changes: dict[str, Any], until: str, words: str) -> None:
@@ -198,7 +198,7 @@ def test_no_forged_mark_dismisses(forge: Callable[[list[Any]], None], table: Tab
     forge(document["marks"])
     table.file.path.write_text(json.dumps(document))
     review = Review.read(table.file.path)
-    assert "was changed by something else" in review.problem
+    assert "was changed by another program" in review.problem
     found = audit(table)
     assert found.findings == (finding,)
     assert found.review_problem == review.problem

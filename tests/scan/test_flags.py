@@ -63,7 +63,7 @@ def test_what_only_looks_alike_is_left_alone(text: str) -> None:
     ("text", "words"),
     [
         ("a\u200bb", "an invisible character, <U+200B> (zero width space)"),
-        ("a\u202eb", "a bidirectional override, <U+202E>: what follows is shown right to left"),
+        ("a\u202eb", "a bidirectional override, <U+202E>: the text after it is shown right to left"),
         ("a\U000e0041b", "hidden text in tag characters: “A”"),
         ("a\x1b[31mb", "an escape sequence that colours text, \\x1b[31m"),
         ("a\ufeffb", "an invisible character, <U+FEFF> (zero width no-break space)"),

@@ -148,7 +148,7 @@ def test_an_allowlist_may_be_for_some_rules() -> None:
     )
     assert find(file, f"{BADGE} acme-zzzz") == ["acme-zzzz"]
     (remark,) = parse(rule() + "[[allowlists]]\ntargetRules = ['gone']\npaths = ['.']\n").remarks
-    assert remark == "team.toml: an allowlist is for gone, and no such rule runs."
+    assert remark == "team.toml: an allowlist is for gone, which does not run."
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_files_that_extend_each_other_come_to_an_end() -> None:
     parsed = parse("[extend]\npath = 'a'\n" + rule(), a="[extend]\npath = 'a'\n" + rule(id="other"))
     assert [each.id for each in parsed.rules] == ["team/other", "team/badge"]
     assert parsed.problems == (
-        "team.toml: what it extends, a, is not used: no more than 2 files are read, one behind the other.",
+        "team.toml: what it extends, a, is not used: at most 2 files are read, one after the other.",
     )
 
 
@@ -204,17 +204,17 @@ PROBLEMS = {
     "[[rules]]\nregex = 'a'\n": "the rule number 2 is not used: it has no id",
     "[[rules]]\nid = '...'\nregex = 'a'\n": "the rule number 2 is not used: it has no id",
     "[[rules]]\nid = 'x'\n": "the rule x is not used: it has no regex",
-    "[[rules]]\nid = 'x'\nregex = 5\n": "the rule x is not used: its regex is no text",
+    "[[rules]]\nid = 'x'\nregex = 5\n": "the rule x is not used: its regex is not text",
     rule(id="x", regex="(a"): "the rule x is not used: its regex cannot be read: missing ): (a",
     rule(id="x", regex="a(?=b)"): "the rule x is not used: its regex cannot be read: invalid perl operator: (?=",
-    rule(id="x", regex="a*"): "the rule x is not used: its regex fits nothing at all, so it would be found everywhere",
+    rule(id="x", regex="a*"): "the rule x is not used: its regex matches the empty text",
     rule("path = '['", id="x"): "the rule x is not used: its path cannot be read: missing ]: [",
     rule("secretGroup = 2", id="x", regex="(a)"): (
-        "the rule x is not used: its secretGroup is 2, and its regex has 1 group"
+        "the rule x is not used: its secretGroup is 2, but its regex has 1 group"
     ),
-    rule("entropy = 'high'", id="x"): "the rule x is not used: its entropy is no number",
-    rule("keywords = 'a'", id="x"): "the rule x is not used: its keywords are no list of texts",
-    rule("[[rules.required]]\nid = 'y'", id="x"): "the rule x is not used: it requires y, and no such rule runs",
+    rule("entropy = 'high'", id="x"): "the rule x is not used: its entropy is not a number",
+    rule("keywords = 'a'", id="x"): "the rule x is not used: its keywords are not a list of texts",
+    rule("[[rules.required]]\nid = 'y'", id="x"): "the rule x is not used: it requires y, which does not run",
     rule(id="Badge"): "the rule Badge is not used: another one has this id, and that one is used",
     "[extend]\npath = 'gone'\n": "what it extends, gone, is not used: it is not there",
 }  # fmt: skip
@@ -231,9 +231,9 @@ def test_a_bad_rule_is_named_and_leaves_the_others(bad: str) -> None:
     ("lines", "why"),
     [
         ("regexes = ['(']", "missing ): ("),
-        ("regexTarget = 'file'", "its regexTarget is file, and it is secret, match or line"),
-        ("condition = 'XOR'", "its condition is XOR, and it is AND or OR"),
-        ("stopwords = 'a'", "its stopwords are no list of texts"),
+        ("regexTarget = 'file'", "its regexTarget must be secret, match or line, not file"),
+        ("condition = 'XOR'", "its condition must be AND or OR, not XOR"),
+        ("stopwords = 'a'", "its stopwords are not a list of texts"),
     ],
 )
 def test_a_rule_runs_without_an_allowlist_that_cannot_be_used(lines: str, why: str) -> None:
@@ -252,7 +252,7 @@ def test_a_rule_runs_without_an_allowlist_that_cannot_be_used(lines: str, why: s
         ("rules = [1]\n", r"it has no \[\[rules\]\]"),
         ("a = \n", "it is not TOML: invalid value"),
         ("a = " + "[" * 5_000, "it is not TOML"),
-        ("[extend]\npath = 'x'\ndisabledRules = 1\n" + rule(), "its disabledrules are no list of texts"),
+        ("[extend]\npath = 'x'\ndisabledRules = 1\n" + rule(), "its disabledrules are not a list of texts"),
     ],
 )
 def test_a_file_that_is_none_is_refused_whole(text: str, why: str) -> None:
@@ -263,7 +263,7 @@ def test_a_file_that_is_none_is_refused_whole(text: str, why: str) -> None:
 def test_what_is_not_known_is_told_once() -> None:
     parsed = parse("prefilter = 'a'\n" + rule("validate = 'a'\nKeyword = 'b'") + rule("validate = 'a'", id="b"))
     assert parsed.remarks == (
-        "team.toml: not used, since memtui does not know it: `validate` (2 times), `prefilter`, `keyword`.",
+        "team.toml: not used, because memtui does not know it: `validate` (2 times), `prefilter`, `keyword`.",
     )
 
 

@@ -318,7 +318,7 @@ def test_a_folder_that_cannot_be_looked_at_is_not_said_to_be_gone(
     store = folder_world.main.store
     with monkeypatch.context() as patch:
         patch.setattr(beneath.os, "lstat", refusing(errno.EACCES))
-        with pytest.raises(FolderMissing, match="cannot be looked at: permission denied"):
+        with pytest.raises(FolderMissing, match="cannot be read: permission denied"):
             store.get_node(of("f"))
 
 

@@ -74,13 +74,13 @@ async def test_sentences_name_the_keys_that_the_person_has(opened: Opening) -> N
         assert "1 selected.  r rename or move  c copy  Del delete" in app.text
         await app.press("delete")
         await app.wait_for(lambda: "Deleted" in app.message, "the deletion")
-        assert app.message == "Deleted alpha.md. Ctrl+Z brings it back, F9 lists what is gone."
+        assert app.message == "Deleted alpha.md. Ctrl+Z restores it, F9 lists deleted notes."
         await app.press("ctrl+z")
-        await app.wait_for(lambda: "Undone" in app.message, "the way back")
+        await app.wait_for(lambda: "Undid" in app.message, "the way back")
     async with opened() as app:  # another application has the usual keys again
         await app.to("alpha.md")
         await app.press("d")
-        await app.wait_for(lambda: app.message == "Deleted alpha.md. u brings it back, D lists what is gone.")
+        await app.wait_for(lambda: app.message == "Deleted alpha.md. u restores it, D lists deleted notes.")
 
 
 async def test_what_has_a_letter_by_default_may_get_a_key_that_works_while_typing(opened: Opening) -> None:

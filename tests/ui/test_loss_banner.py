@@ -36,7 +36,7 @@ async def test_a_wipe_raises_the_banner_and_one_key_brings_everything_back(opene
         line = next(line for line in app.text.splitlines() if "notes were deleted" in line)
         assert "(another program). Ctrl+R restores them.   x keeps them deleted" in line
         await app.press("ctrl+r")
-        await app.wait_for(lambda: app.message == "5 memories are back.")
+        await app.wait_for(lambda: app.message == "Restored 5 notes.")
         await app.wait_for(lambda: "notes were deleted" not in app.text, "no banner")
         assert held(app.folder) == before
         await app.wait_for(lambda: "alpha.md" in app.rows and app.shown("alpha.md")[1] == " ")
@@ -71,7 +71,7 @@ async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew
     async with opened() as app:
         wipe(app.folder)
         await app.wait_for(lambda: "notes were deleted" in app.text)
-        await app.wait_for(lambda: "This folder has no notes." in app.text, "the empty state")
+        await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
         await app.wait_for(lambda: "list and restore 5 deleted notes" in app.text)
         assert "notes were deleted" in app.text
     async with opened({}) as again:
@@ -91,7 +91,7 @@ async def test_it_is_kept_so_only_after_a_question_and_that_is_remembered(opened
         await app.rest()
         assert "notes were deleted" in app.text
         await app.press("x")
-        await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "Leave it so?" in app.text)
+        await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen) and "Dismiss this warning?" in app.text)
         await app.press("y")
         await app.wait_for(lambda: "notes were deleted" not in app.text)
         assert not held(app.folder)
@@ -128,7 +128,7 @@ async def test_a_folder_removed_and_made_again_raises_the_banner_and_goes_on(
         app.put("after.md", "# After it was made again\n")
         await app.wait_for(lambda: "After it was made again" in app.text)
         await app.press("ctrl+r")
-        await app.wait_for(lambda: app.message == "5 memories are back.")
+        await app.wait_for(lambda: app.message == "Restored 5 notes.")
         assert before.items() <= held(app.folder).items()
 
 
@@ -155,7 +155,7 @@ async def test_a_great_wipe_is_dropped_in_one_go_and_does_not_hold_the_screen_up
         await app.wait_for(lambda: not len(files_view.outline), "no rows")
         assert len(refresh) <= 20, "rows were dropped a few at a time"
         await app.press("ctrl+r")
-        await app.wait_for(lambda: app.message == "600 memories are back.")
+        await app.wait_for(lambda: app.message == "Restored 600 notes.")
         await app.wait_for(lambda: files_view.outline.files == 600)
         await app.wait_for(lambda: "notes were deleted" not in app.text, "no banner")
 
@@ -194,5 +194,5 @@ def test_the_banner_stands_in_a_real_terminal(terminal: Starting, tmp_path: Path
     wipe(folder)
     screen.wait_for("6 of 6 notes were deleted at")
     screen.press("\x12")
-    screen.wait_for("6 memories are back.")
+    screen.wait_for("Restored 6 notes.")
     assert len(list(folder.iterdir())) == 6

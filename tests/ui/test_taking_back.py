@@ -57,8 +57,8 @@ async def test_u_asks_about_the_last_change_of_another_and_takes_it_back(opened:
         assert "Undo: Clara edited alpha.md (+1 -1)," in question
         assert "ago?" in question
         await app.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone: "), "the word on it")
-        assert app.message == "Undone: Clara edited alpha.md (+1 -1). U redoes it."
+        await app.wait_for(lambda: app.message.startswith("Undid "), "the word on it")
+        assert app.message == "Undid Clara's edit of alpha.md (+1 -1). U redoes it."
         assert "first" in (app.folder / "alpha.md").read_text()
         await app.wait_for(lambda: ("you", "undo", "/memories/alpha.md") in app.actors)
         await app.wait_for(lambda: app.shown("alpha.md")[1] == " ", "no mark: she did it herself")
@@ -82,12 +82,12 @@ async def test_redo_and_undo_go_to_and_fro_and_her_own_are_not_asked_about(opene
         await app.press("u")
         await asked(app)
         await app.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone: "))
+        await app.wait_for(lambda: app.message.startswith("Undid "))
         await app.press("U")
-        await app.wait_for(lambda: app.message.startswith("Redone: "))
+        await app.wait_for(lambda: app.message.startswith("Redid "))
         assert "second" in (app.folder / "alpha.md").read_text()
         await app.press("U")
-        await app.wait_for(lambda: app.message == "There is nothing to redo.")
+        await app.wait_for(lambda: app.message == "Nothing to redo.")
 
 
 async def test_what_has_changed_since_is_not_undone_and_it_says_why(opened: Opening) -> None:
@@ -120,10 +120,10 @@ async def test_in_the_activity_u_takes_back_the_event_under_the_cursor_and_capit
         assert "alpha.md" in await asked(app)
         await app.press("y")
         await app.wait_for(lambda: "first" in (app.folder / "alpha.md").read_text())
-        await app.wait_for(lambda: app.message.startswith("Undone: "))
+        await app.wait_for(lambda: app.message.startswith("Undid "))
         assert (app.folder / "zeta.txt").read_text() == "other text\n"
         await app.press("u")
-        await app.wait_for(lambda: "was taken back already" in app.message)
+        await app.wait_for(lambda: "was undone already" in app.message)
         await app.press("U")
         await app.wait_for(lambda: "second" in (app.folder / "alpha.md").read_text())
 
@@ -136,7 +136,7 @@ async def test_a_look_is_nothing_to_undo(opened: Opening) -> None:
         await app.press("3", "u")
         await app.wait_for(lambda: "changed nothing that can be undone" in app.message)
         await app.press("1", "u")
-        await app.wait_for(lambda: app.message.startswith("There is nothing to undo"))
+        await app.wait_for(lambda: app.message.startswith("Nothing to undo"))
 
 
 async def test_a_deletion_says_where_the_lost_are_and_u_brings_the_note_back(opened: Opening) -> None:
@@ -167,10 +167,10 @@ async def test_everything_by_one_agent_is_undone_after_a_rehearsal(opened: Openi
         await app.wait_for(lambda: "since" in app.text and "the last 10 minutes" in app.text)
         await app.press("1")
         question = await asked(app)
-        assert "3 changes of 2 files would be taken back; zeta.txt has changed since" in question
+        assert "3 changes in 2 files would be undone; skipped: zeta.txt has changed since" in question
         await app.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone: what Clara did to 2 files."))
-        assert "Left as it is: zeta.txt has changed since" in app.message
+        await app.wait_for(lambda: app.message.startswith("Undid Clara's changes to 2 files."))
+        assert "Skipped: zeta.txt has changed since" in app.message
         assert "first" in (app.folder / "alpha.md").read_text()
         assert not (app.folder / "new.md").exists()
         assert (app.folder / "by_another.md").exists()
@@ -203,7 +203,7 @@ async def test_a_hostile_name_in_a_question_is_text(opened: Opening) -> None:
         question = await asked(app)
         assert "[red]a\\x1b[31m<U+202E>x.md" in question
         await app.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone"))
+        await app.wait_for(lambda: app.message.startswith("Undid"))
         assert (app.folder / name).read_text() == "one\n"
         assert "\x1b" not in app.text
 

@@ -54,7 +54,7 @@ def _render_budgets(budgets: Sequence[Budget]) -> str:
         )
     head = "<tr><th>what</th><th></th><th>used</th><th>share</th></tr>"
     table = f'<table class="shares"><thead class="unseen">{head}</thead><tbody>{"".join(rows)}</tbody></table>'
-    figure = render_figure("Budgets", "How much of what the folder may hold is used.", table)
+    figure = render_figure("Budgets", "How much of each limit is used.", table)
     return f'<div class="budgets">{figure}</div>'
 
 
@@ -91,7 +91,7 @@ def _render_writers_chart(growth: AuditGrowth) -> str:
     if len(growth.at_us) > 1:
         words += f", {format_duration((growth.at_us[-1] - growth.at_us[0]) / (len(growth.at_us) - 1) / 1e6)} a column"
     words += "."
-    title = "Changes over time, by who made them"
+    title = "Changes over time, by author"
     chart = charts.draw_stacked_columns(title, words, growth.at_us, parts, unit="changes")
     shares = _render_shares([(part.name, part.css, sum(part.values)) for part in parts], total)
     return render_figure("Who wrote", words, chart + shares + _render_numbers(growth.at_us, parts))
@@ -137,9 +137,9 @@ def _render_findings_chart(audit: Audit, growth: AuditGrowth | None) -> str:
     parts = [ChartSeries(each.value, each.value, growth.findings.get(each.value, none)) for each in SEVERITIES]
     known = sum(part.values[-1] for part in parts)
     if not known:
-        words = "It is not known when any of them was brought in."
+        words = "It is unknown when any of them was written."
         return render_figure("Findings", words, render_family_bars(audit.count_by_family()))
-    words = f"{format_count(known, 'finding')} of today, by when they were brought in."
+    words = f"{format_count(known, 'finding')} of today, by when they were written."
     chart = charts.draw_stacked_steps("Findings over time, by severity", words, growth.at_us, parts, unit="findings")
     table = _render_numbers(growth.at_us, parts)
     return render_figure("Findings", words, chart + render_family_bars(audit.count_by_family()) + table)
@@ -157,7 +157,7 @@ def _render_trend_chart(audit: Audit) -> str:
         ChartSeries("warn", "warn", (*(each.warn for each in before), warn)),
         ChartSeries("info", "info", (*(each.info for each in before), info)),
     ]
-    words = f"How many each of {len(moments):,} audits had."
+    words = f"Findings of each of {len(moments):,} audits."
     chart = charts.draw_stacked_columns("Findings, audit by audit", words, moments, parts, unit="findings")
     return render_figure("Audit by audit", words, chart + _render_numbers(moments, parts))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.audit.model import Severity
-from memtui.audit.report.wording import SEVERITIES
+from memtui.audit.report.wording import SEVERITIES, format_severity_counts
 from memtui.core.wording import format_count
 
 Counts = Mapping[str, Sequence[int]]
@@ -42,5 +42,5 @@ def format_total(reports: Sequence[FolderReport]) -> str:
     fails, warns = (sum(each.count(severity) for each in reports) for severity in (Severity.FAIL, Severity.WARN))
     unread = sum(bool(each.problem) for each in reports)
     but = f", {unread:,} of them not audited" if unread else ""
-    found = f"{format_count(fails, 'finding')} must not stay, {warns:,} should be looked at"
+    found = format_severity_counts(fails, warns) or "no failures or warnings"
     return f"{format_count(len(reports), 'folder')}{but}: {found}."

@@ -74,7 +74,7 @@ def render_html(audit: Audit) -> str:
         render_section("changes", "Changes", changes, css="changes"),
         render_section("lost", "Facts lost", lost),
         render_section("figures", "In figures", figures),
-        f'<section id="more" aria-label="What else there is to say">{more}</section>\n' if more else "",
+        f'<section id="more" aria-label="More about this audit">{more}</section>\n' if more else "",
         render_section("made", "How it was made", _render_colophon(audit), css="made"),
     ]
     links = [("at-a-glance", "At a glance"), ("findings", "Findings")]
@@ -149,7 +149,7 @@ def _render_filters(audit: Audit) -> str:
 def render_findings(audit: Audit, most: int = MOST) -> str:
     """The findings, grouped, the most dangerous first."""
     if not audit.findings:
-        return '<p class="nothing">Nothing was found.</p>'
+        return '<p class="nothing">No findings.</p>'
     tells_origins = has_known_origins(audit)
     groups = group_findings(audit.findings)
     members = min(most, _MEMBERS)
@@ -168,7 +168,7 @@ def _render_group(group: FindingGroup, members: int, *, tells_origin: bool) -> s
     origin = "".join(f", {escape_text(part, 160)}" for part in details)
     where = f'<span class="place">{format_count(len(group.findings), "place")}</span>'
     inside = _render_evidence(found) if is_single else _render_members(group, members)
-    brought = "Brought in by" if is_single else "The first was brought in by"
+    brought = "Written by" if is_single else "The first was written by"
     return (
         f'<li class="finding {found.severity.value} {found.family.value}">'
         f'<p class="head"><span class="badge {found.severity.value}">{found.severity.value}</span> '
@@ -253,9 +253,7 @@ def _render_lost_facts(inbox: Inbox | None) -> str:
             f"{run.last:,}, {format_count(len(run.paths), 'file')}, +{run.added:,} -{run.removed:,} lines. "
         )
         if run.lost:
-            inside += 'What it dropped stands nowhere any more:</p><ul class="lost">' + "".join(
-                map(_render_fact, run.lost)
-            )
+            inside += 'Deleted text that is in no note now:</p><ul class="lost">' + "".join(map(_render_fact, run.lost))
             inside += f"<li>{run.unlisted:,} more are not listed.</li></ul>" if run.unlisted else "</ul>"
         else:
             inside += "</p>"
@@ -280,10 +278,10 @@ def _render_appendix(audit: Audit, most: int = MOST, *, level: int = 2, is_open:
     ]
     parts = (
         ("In order", [f"<b>{escape_name(each.name)}</b> {escape_name(each.words)}" for each in audit.passed], is_open),
-        ("Exemptions that hold no more", [escape_name(each) for each in audit.expired], is_open),
+        ("Expired exemptions", [escape_name(each) for each in audit.expired], is_open),
         ("Excepted", excepted, False),
         (
-            "Rules that did not run",
+            "Rules not run",
             [f"<code>{escape_text(each.rule)}</code> {escape_name(each.reason)}" for each in audit.skipped],
             False,
         ),
@@ -319,11 +317,11 @@ def _render_colophon(audit: Audit) -> str:
             ", ".join(f"<code>{escape_text(k)} = {escape_text(v)}</code>" for k, v in audit.settings.items())
             or "as they come",
         ),
-        ("Review", " ".join(map(escape_name, _list_review_sentences(audit))) or "No review has been ended."),
+        ("Review", " ".join(map(escape_name, _list_review_sentences(audit))) or "No review was signed off."),
         ("Neutral", " ".join(escape_name(sentence) for sentence in audit.neutral) or "The folder was only read."),
     ]
     rows = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in facts)
-    note = "Note the head down somewhere else: it proves later that the record was not rewritten"
+    note = "Keep the head elsewhere: it proves later that the history was not rewritten"
     note += " (memtui verify --head)."
     return f"<dl>{rows}</dl>\n" + (f'<p class="since">{note}</p>' if chain.hash else "")
 

@@ -17,7 +17,7 @@ from memtui.audit.report.page import (
     render_section,
     wrap_wide_table,
 )
-from memtui.audit.report.wording import SEVERITIES, format_minute
+from memtui.audit.report.wording import SEVERITIES, format_minute, format_severity_counts
 from memtui.core.wording import format_count
 
 _FEWEST = 25
@@ -60,7 +60,7 @@ def _render_table(reports: Sequence[FolderReport]) -> str:
     titles = "".join(f'<th scope="col">{FAMILIES[family]}</th>' for family in Family)
     head = f'<thead><tr><th scope="col">Folder</th>{titles}</tr></thead>'
     rows = "".join(starmap(_render_row, enumerate(reports, 1)))
-    note = '<p class="since">Findings that must not stay / that should be looked at.</p>'
+    note = '<p class="since">Failures / warnings.</p>'
     return note + wrap_wide_table("Folders", f"<table>{head}<tbody>{rows}</tbody></table>")
 
 
@@ -100,7 +100,6 @@ def _render_folder(number: int, each: FolderReport) -> str:
     fails, warns, infos = (each.count(severity) for severity in SEVERITIES)
     css = next((severity.value for severity in SEVERITIES if each.count(severity)), "clean")
     opened = " open" if fails or warns else ""
-    total = f"{fails:,} must not stay, {warns:,} to be looked at, {infos:,} worth knowing"
-    words = total if fails + warns + infos else "nothing was found"
+    words = format_severity_counts(fails, warns, infos) or "no findings"
     head = f'<h2>{escape_name(each.title, 300)}</h2> <span class="badge {css}">{css}</span> <span>{words}</span>'
     return f'<details class="folder" id="folder-{number}"{opened}><summary>{head}</summary>\n{each.report}</details>\n'

@@ -78,7 +78,7 @@ def _render_table(reports: Sequence[FolderReport]) -> list[str]:
     rows = _list_rows(reports)
     name = max(len(row[0]) for row in rows)
     widths = [max(len(row[at]) for row in rows if len(row) > 1) for at in range(1, len(rows[0]))]
-    lines = [format_total(reports), "Findings that must not stay / that should be looked at:", ""]
+    lines = [format_total(reports), "Failures / warnings:", ""]
     for row, each in zip(rows, (None, *reports), strict=True):
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths, strict=False)]
         problem = sanitize_text(each.problem) if each is not None and each.problem else ""
@@ -88,7 +88,7 @@ def _render_table(reports: Sequence[FolderReport]) -> list[str]:
 
 def _render_markdown_table(reports: Sequence[FolderReport]) -> list[str]:
     head, *rows = _list_rows(reports)
-    lines = [f"# {format_total(reports)}", "", "Findings that must not stay / that should be looked at:", ""]
+    lines = [f"# {format_total(reports)}", "", "Failures / warnings:", ""]
     lines += [f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(head) - 1)}"]
     for row, each in zip(rows, reports, strict=True):
         cells = row[1:] or [f"not audited: {_quote(each.problem)}", *[""] * (len(head) - 2)]

@@ -252,7 +252,7 @@ class _FindingRenderer:
             lines.append(format_code_block(found.evidence))
         if found.opinion is not None and count == 1:
             lines += [format_sentence(format_opinion(found.opinion)), ""]
-        brought = "The first was brought in by" if count > 1 else "Brought in by"
+        brought = "The first was written by" if count > 1 else "Written by"
         last = [f"{brought}: {self._render_origin(found)}"] if self.tells_origins else []
         first = self._told_at.setdefault(found.do, "")
         if not first:
@@ -362,12 +362,12 @@ def _add_appendix(page: _BoundedMarkdown, audit: Audit) -> None:
     settings = [f"- {format_code(name)}: {_format_name(value)}\n" for name, value in audit.settings.items()]
     neutral = [f"- {format_sentence(each)}\n" for each in audit.neutral]
     for title, lines in (
-        ("Exemptions that hold no more", expired),
+        ("Expired exemptions", expired),
         ("Excepted", excepted),
         ("In order", passed),
-        ("Rules that did not run", skipped),
+        ("Rules not run", skipped),
         ("Settings", settings),
-        ("How nothing was changed", neutral),
+        ("Read only", neutral),
     ):
         _add_folded(page, title, lines)
 

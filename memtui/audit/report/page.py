@@ -16,7 +16,7 @@ FAMILIES = {
     Family.SECRET: "Secrets",
     Family.HIDDEN: "Deceptive text",
     Family.PLANTED: "Planted instructions",
-    Family.COVERAGE: "Not looked at",
+    Family.COVERAGE: "Not checked",
     Family.INTEGRITY: "Integrity",
     Family.UPKEEP: "Upkeep",
     Family.CLAIMS: "Claims",

@@ -64,7 +64,7 @@ def _build_run(audit: Audit, below: str, exit_code: int | None, *, suppressed: b
     notices = list(_build_notifications(audit, left_out=left_out, silent=silent))
     rules = _build_rules(audit, (found for found, _ in shown_results))
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
-    base = "The directory that memtui was started in." if below else "The memory folder."
+    base = "The directory in which memtui was started." if below else "The memory folder."
     folder = (
         below or audit.title.rstrip("/").rpartition("/")[2] or "memories"
     )  # where it is on this machine, nobody learns
@@ -103,7 +103,7 @@ def _build_driver(audit: Audit, rules: list[dict[str, Any]]) -> dict[str, Any]:
     driver: dict[str, Any] = {
         "name": "memtui",
         "fullName": f"memtui {audit.version}".strip(),
-        "shortDescription": {"text": "Audits what an AI agent remembers."},
+        "shortDescription": {"text": "Audits an AI agent's memory folder."},
         "rules": rules,
     }
     if audit.version:

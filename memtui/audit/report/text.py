@@ -172,11 +172,11 @@ class _TextReport:
 
     def _render_run(self, run: ChangeRun) -> Iterator[str]:
         files = format_count(len(run.paths), "file")
-        words = f"in one go, events {run.first} to {run.last}: {files}, +{run.added} -{run.removed}"
+        words = f"in one run, events {run.first} to {run.last}: {files}, +{run.added} -{run.removed}"
         yield from self._wrap(f"{sanitize_text(format_actor(run.actor))} {words}", "  ", "    ")
         if run.lost:
             lost = format_count(run.lost_count, "fact")
-            yield from self._wrap(f"{lost} lost: what was dropped and stands nowhere any more", "    ")
+            yield from self._wrap(f"{lost} lost: deleted text that is in no note now", "    ")
         for fact in run.lost:
             text = sanitize_text(mask_message(fact.text.strip()), limit=self._width)
             yield f"    - {sanitize_text(fact.path)}:{fact.line}  {text}"
@@ -219,7 +219,7 @@ class _TextReport:
             yield ""
         for reason, rules in by_reason.items():
             named = ", ".join(rules[:_RULES]) + (f" and {len(rules) - _RULES} more" if len(rules) > _RULES else "")
-            yield from self._wrap(f"Not looked at, {sanitize_text(reason)}: {named}", "", "  ")
+            yield from self._wrap(f"Rules not run, {sanitize_text(reason)}: {named}", "", "  ")
 
     def _wrap(self, words: str, first: str = "", others: str | None = None) -> Iterator[str]:
         yield from textwrap.wrap(
@@ -249,14 +249,14 @@ def _format_origin(origin: FindingOrigin) -> str:
     """Who brought something in, and when, as a line."""
     if not origin.is_known:
         if origin.seq is None or origin.at_us is None:
-            return "from  unknown: the journal does not tell"
+            return "from  unknown: not in the journal"
         return f"from  unknown: there when memtui first looked, {format_minute(origin.at_us)} (#{origin.seq})"
     who = sanitize_text(format_actor(origin.actor))
     if origin.seq is None:
         return f"from  {who}: not recorded, found {format_minute(origin.at_us)}"
     number = f" (#{origin.seq})"
     call = f"  call {sanitize_text(origin.call_id)}" if origin.call_id else ""
-    earlier = "" if origin.is_exact else ", or somebody before: earlier texts are gone"
+    earlier = "" if origin.is_exact else ", or an earlier author: earlier versions are missing"
     return f"from  {who}, {format_minute(origin.at_us)}, {sanitize_text(origin.command)}{number}{earlier}{call}"
 
 

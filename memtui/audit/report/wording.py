@@ -16,9 +16,9 @@ from memtui.review.inbox import ACCEPTED_FAILURE, ReviewMark
 
 SEVERITIES = (Severity.FAIL, Severity.WARN, Severity.INFO)
 """The gravest first."""
-NO_ORIGINS = "Who brought these in is not known: the journal does not tell of any of them."
+NO_ORIGINS = "The authors of these findings are unknown: the journal does not record them."
 """Said once where the origin of no finding is known."""
-TITLES = {Severity.FAIL: "Must not stay", Severity.WARN: "Should be looked at", Severity.INFO: "Worth knowing"}
+TITLES = {Severity.FAIL: "Failures", Severity.WARN: "Warnings", Severity.INFO: "Information"}
 """What a severity asks of its reader."""
 CHANGES = {"+": "new", "~": "changed", "-": "deleted", ">": "renamed"}
 """What the sign of a changed file means."""
@@ -112,12 +112,14 @@ def format_verdict(audit: Audit) -> str:
     """The result as one sentence, without what is from outside."""
     fails, warns, infos = (audit.count_findings(severity) for severity in SEVERITIES)
     if not fails + warns + infos:
-        return "Nothing was found."
-    parts: list[str] = []
-    for number, words in ((fails, "must not stay"), (warns, "should be looked at"), (infos, "worth knowing")):
-        if number:
-            parts.append(f"{f'{number:,}' if parts else format_count(number, 'finding')} {words}")
-    return f"{', '.join(parts)}."
+        return "No findings."
+    return f"{format_severity_counts(fails, warns, infos)}."
+
+
+def format_severity_counts(fails: int, warns: int, infos: int = 0) -> str:
+    """How many findings of each severity: `10 failures, 3 warnings, 1 info`; empty for none."""
+    counts = (fails, "failure", "failures"), (warns, "warning", "warnings"), (infos, "info", "info")
+    return ", ".join(format_count(count, one, several) for count, one, several in counts if count)
 
 
 _SUPPRESSED = {"dismissal": "dismissed", "exemption": "by the settings", "baseline": "by the baseline"}
@@ -140,21 +142,22 @@ def describe_suppression(excepted: SuppressedFinding) -> str:
 
 
 def format_sign_off(mark: ReviewMark) -> list[str]:
-    """Who signed off last, up to which event, and whether in spite of findings that must not stay, as sentences."""
+    """Who signed off last, up to which event, and which failures were accepted, as sentences."""
     who = sanitize_text(mark.reviewer) or "somebody"
     head = f" ({sanitize_text(mark.head[:8])})" if mark.head else ""
     sentences = [f"Signed off by {who}, {format_minute(mark.at_us)}, up to event {mark.seq:,}{head}."]
     if mark.failures_reason:
         number = sum(each.decision == ACCEPTED_FAILURE for each in mark.findings)
         reason = sanitize_text(mask_message(mark.failures_reason))
-        sentences.append(f"It was signed in spite of {format_count(number, 'finding')} that must not stay: {reason}")
+        sentences.append(f"It accepts {format_count(number, 'failure')}: {reason}")
     return sentences
 
 
 def format_trend(trend: AuditTrend) -> str:
-    """What is new and gone since the last audit: `Since the last audit, 2026-11-20 10:14 UTC: 3 new, 1 gone`."""
-    other = "" if trend.has_same_rules else " (it had other rules or settings)"
-    return f"Since the last audit, {format_minute(trend.last_us)}: {len(trend.new):,} new, {trend.gone:,} gone{other}"
+    """What is new and gone since the last audit: `Since the last audit, 2026-11-20 10:14 UTC: 3 new, 1 resolved`."""
+    other = "" if trend.has_same_rules else " (with other rules or settings)"
+    counts = f"{len(trend.new):,} new, {trend.gone:,} resolved"
+    return f"Since the last audit, {format_minute(trend.last_us)}: {counts}{other}"
 
 
 def format_opinion(opinion: Opinion) -> str:
@@ -198,7 +201,7 @@ def describe_origin(origin: FindingOrigin) -> list[str]:
     if origin.session:
         parts.append(f"session {origin.session}")
     if not origin.is_exact and origin.seq is not None:
-        parts.append("or somebody before: earlier texts are gone")
+        parts.append("or an earlier author: earlier versions are missing")
     return parts
 
 

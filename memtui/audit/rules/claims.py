@@ -445,7 +445,7 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     if repository is None:
         return
     if not repository.files:
-        subject.log.skip("there is no file in the repository", *(rule.id for rule in RULES))
+        subject.log.skip("the repository has no files", *(rule.id for rule in RULES))
         return
     without = "" if repository.has_history else ", as far as can be told without its history"
     noted = format_count(sum(1 for _ in iter_prose_notes(subject)), "note")
@@ -523,7 +523,7 @@ def _iter_line_claims(note: str, said: ClaimLine, subject: AuditContext, reposit
 def _describe_claim(claim: Claim, removal: GitRemoval | None) -> str:
     """What a claim says, and what is known of it."""
     what = f"names {to_one_line(claim.name[:200])}"
-    missing = f"which the repository {'has no more' if removal is not None else 'does not have'}"
+    missing = f"which the repository {'no longer has' if removal is not None else 'does not have'}"
     if claim.kind is ClaimKind.ADDRESS and claim.now:
         what = f"leads to {to_one_line(claim.now[:200])}"
     elif claim.kind is ClaimKind.ADDRESS and claim.beside:

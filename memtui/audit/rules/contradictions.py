@@ -101,7 +101,7 @@ def find_contradictions(subject: AuditContext) -> Iterator[Hit]:
         for fact in _read_facts(note, text):
             facts.setdefault((fact.about, fact.key, fact.form), []).append(fact)
     values = format_count(sum(map(len, facts.values())), "value")
-    subject.log.counted["values"] = f"no key has two among {values} of {format_count(len(facts), 'key')}"
+    subject.log.counted["values"] = f"no contradiction among {values} of {format_count(len(facts), 'key')}"
     for group in facts.values():
         for at, fact in enumerate(group):
             first = next((each for each in group[: min(at, _COMPARED)] if _are_exclusive(each, fact)), None)

@@ -26,7 +26,7 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
     """Directories that could not be read, what is no file, and rules of a person's own that are not used."""
     for other in subject.others.values():
         if other.kind is EntryKind.OTHER:
-            yield Hit.for_file(other.path, "special-file", f"{other.what or 'something that is no file'}, and no note")
+            yield Hit.for_file(other.path, "special-file", f"{other.what or 'a special file'}, not a note")
         elif other.is_unread:
             yield Hit.for_file(other.path, "unreadable", other.problem)
     for problem in subject.custom.problems:

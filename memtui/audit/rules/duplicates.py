@@ -74,7 +74,7 @@ def find_duplicates(subject: AuditContext) -> Iterator[Hit]:
         yield from _find_near_duplicates(subject, repeated)
     left = len(subject.notes) - compared
     words = f"none of {format_count(compared, 'note')} says the same as another"
-    subject.log.counted["duplicates"] = words + (f"; {left:,} too short, hidden, copies or no text" if left else "")
+    subject.log.counted["duplicates"] = words + (f"; {left:,} too short, hidden, copies or not text" if left else "")
 
 
 def _normalize_text(note: Note) -> str | None:

@@ -66,7 +66,7 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     for rule, hit in last.items():
         more = counts[rule] - _MOST
         many = f"{more:,}" if more < _COUNTED else "many"
-        yield replace(hit, words=f"{hit.words}; and {many} more such places in this note") if more > 0 else hit
+        yield replace(hit, words=f"{hit.words}; {many} more places in this note") if more > 0 else hit
     yield from _find_long_line(note.path, text, subject.audit.max_line_characters)
     if budget.is_spent:
         raise WorkBudgetSpent
@@ -80,7 +80,7 @@ def _build_hit(path: str, spot: Spot, known: list[tuple[int, int]]) -> Hit:
         or next(find_secrets(words), None) is not None
     ):
         start, end = words.find("“"), words.rfind("”")
-        words = f"{words[:start]}words that hold a secret{words[end + 1 :] if end > start else ''}"
+        words = f"{words[:start]}words with a secret{words[end + 1 :] if end > start else ''}"
     hit = replace(Hit.from_spot(spot, path), words=words)
     return replace(hit, facts={ALIKE: _get_beginning(words)}) if spot.rule == "html-comment" else hit
 
@@ -104,7 +104,7 @@ def _find_long_line(path: str, text: str, limit: int) -> Iterator[Hit]:
         return
     length, at = longest[0], -longest[1]
     more = f"; {count:,} such lines" if count > 1 else ""
-    words = f"a line of {length:,} characters, where {limit:,} are usual at most{more}"
+    words = f"a line of {length:,} characters, over the usual {limit:,}{more}"
     facts = {"characters": length, "lines": count}
     yield Hit("overlong-line", path, words, start=at, end=at + length, facts=facts, identity="")
 

@@ -44,7 +44,7 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     limit = subject.memory.max_file_bytes
     is_applied = bool(subject.on_disk) or limit != Settings().max_file_bytes  # agents without memtui have no such limit
     if limit and note.size > limit and is_applied:
-        words = f"it has {format_human_size(note.size)}, and {format_human_size(limit)} are the limit of a file"
+        words = f"it has {format_human_size(note.size)}, over the limit of {format_human_size(limit)} for a file"
         yield Hit.for_file(note.path, "over-limit", words, bytes=note.size, limit=limit)
     if note.links > 1:
         names = f"{note.links} names" if note.links > 2 else "a second name"
@@ -57,11 +57,11 @@ def _check_encoding(path: str, data: bytes, decoded: DecodedText) -> Iterator[Hi
     if at is None or kind in _BINARY or path.rpartition("/")[2].lower() == ".ds_store":
         return
     if not decoded.has_byte_lines:
-        words = f"no UTF-8 text: it is read as {decoded.encoding}"
+        words = f"not UTF-8 text: it is read as {decoded.encoding}"
         yield Hit.for_file(path, "not-utf8", words, byte=1, line=1)
     elif kind in TEXTS or not decoded.is_binary:
         line = data.count(b"\n", 0, at) + 1
-        words = f"no UTF-8 text: \\x{data[at]:02x} at byte {at + 1:,}, in line {line:,}"
+        words = f"not UTF-8 text: \\x{data[at]:02x} at byte {at + 1:,}, in line {line:,}"
         yield Hit.for_file(path, "not-utf8", words, byte=at + 1, line=line)
 
 
@@ -95,7 +95,7 @@ def _check_other_entry(other: OtherEntry) -> Iterator[Hit]:
     if other.kind is EntryKind.LINK and other.leaves_folder:
         yield Hit.for_file(other.path, "link-leaves", f"a link out of the folder, to {target}", target=other.target)
     elif other.kind is EntryKind.LINK and other.is_dangling:
-        words = f"a link to {target}, where nothing is" if not other.problem else f"a link to {target}: "
+        words = f"a link to {target}, which does not exist" if not other.problem else f"a link to {target}: "
         yield Hit.for_file(other.path, "dangling-link", words + _to_clause(other.problem), target=other.target)
 
 
@@ -120,16 +120,16 @@ def _check_limits(subject: AuditContext) -> Iterator[Hit]:
     total = sum(note.size for note in subject.notes.values())
     if memory.max_total_bytes and total > memory.max_total_bytes:
         limit = format_human_size(memory.max_total_bytes)
-        words = f"the folder has {format_human_size(total)}, and {limit} are its limit"
+        words = f"the folder has {format_human_size(total)}, over its limit of {limit}"
         yield Hit.for_file("", "over-limit", words, "bytes", bytes=total, limit=memory.max_total_bytes)
     files = len(subject.notes)
     if memory.max_files and files > memory.max_files:
-        words = f"the folder has {files:,} files, and {memory.max_files:,} are its limit"
+        words = f"the folder has {files:,} files, over its limit of {memory.max_files:,}"
         yield Hit.for_file("", "over-limit", words, "files", files=files, limit=memory.max_files)
     for path in (*subject.notes, *subject.others):
         levels = path.count("/") + 1
         if levels == MAX_LEVELS + 1:  # what is further down is not told again
-            words = f"it is {levels} levels deep, and {MAX_LEVELS} are the limit"
+            words = f"it is {levels} levels deep, over the limit of {MAX_LEVELS}"
             words += ": no agent can name it, or what is below it"
             yield Hit.for_file(path, "over-limit", words, levels=levels)
 
@@ -138,12 +138,12 @@ def _check_journal(subject: AuditContext) -> Iterator[Hit]:
     """What is wrong with the record, and what it tells."""
     recorded = subject.observer.recorded
     if not subject.on_disk and not recorded.is_damaged and (recorded.source is JournalSource.NONE or subject.notes):
-        words = _to_clause(recorded.problem) or "nothing was recorded of this folder before"
+        words = _to_clause(recorded.problem) or "this folder had no history before"
         yield Hit.for_file("", "no-journal", words)
     if subject.has_enabled_rule("chain-broken", "outside-change"):
         _count_journal(subject)
     if subject.has_enabled_rule("chain-broken") and subject.chain.state == "broken":
-        yield Hit.for_file("", "chain-broken", f"the record is {subject.chain.words}")
+        yield Hit.for_file("", "chain-broken", f"the history is {subject.chain.words}")
     yield from _has_reviewed_head(subject)
     since = (subject.inbox.since or None) if subject.inbox is not None else None
     if subject.has_enabled_rule("outside-change"):
@@ -160,7 +160,7 @@ def _count_journal(subject: AuditContext) -> None:
     if chain.state == "intact":
         subject.log.counted["journal"] = chain.words
         against = f"{format_count(len(subject.notes), 'file')} against {format_count(subject.on_disk, 'event')}"
-        subject.log.counted["outside"] = f"no change that memtui has not recorded, {against}"
+        subject.log.counted["outside"] = f"no change by another program, {against}"
     elif chain.state == "none":
         subject.log.skip("there is no journal", "chain-broken", "outside-change")
     elif chain.state == "unknown":
@@ -175,12 +175,12 @@ def _has_reviewed_head(subject: AuditContext) -> Iterator[Hit]:
     mark = max(marks, key=lambda mark: mark.at_us)
     by = f"which {to_one_line(mark.reviewer)} noted" if mark.reviewer else "which a reviewer noted"
     if mark.seq > subject.on_disk:
-        words = f"event {mark.seq:,}, {by}, is not in the record, which ends with event {subject.on_disk:,}"
+        words = f"event {mark.seq:,}, {by}, is not in the history, which ends with event {subject.on_disk:,}"
     else:
         event = subject.observer.history.get_event(mark.seq) if mark.seq else None
         if not mark.seq or (event is not None and event.hash.startswith(mark.head)):
             return
-        words = f"event {mark.seq:,} is not the one {by}: the record was rewritten, or replaced by another one"
+        words = f"event {mark.seq:,} is not the one {by}: the history was rewritten or replaced"
     yield Hit.for_file("", "head-gone", words, f"{mark.seq} {mark.head}", seq=mark.seq)
 
 
@@ -212,7 +212,7 @@ def _report_repairs(subject: AuditContext, after: int) -> Iterator[Hit]:
     if events:
         last = events[-1]
         more = f", and at {format_count(len(events) - 1, 'event')} before" if len(events) > 1 else ""
-        words = f"at event {last.seq:,} the record was made anew where it was not what the events say{more}"
+        words = f"at event {last.seq:,} the history was repaired where it did not match the events{more}"
         yield Hit.for_file("", "record-repaired", f"{words}: {last.note}", f"{last.seq}", seq=last.seq)
 
 

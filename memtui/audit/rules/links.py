@@ -92,17 +92,14 @@ def check_links(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
                 continue  # of an index, an entry without a file is another finding
             lines = lines or LineOffsets(text)
             if known.is_unwritten(link):
-                yield known.build_hit(_UNWRITTEN, "names {}, which nobody has written", link, path, lines)
+                yield known.build_hit(_UNWRITTEN, "names {}, which does not exist", link, path, lines)
             else:
-                yield known.build_hit(_DEAD, "links to {}, which is not there", link, path, lines)
-    lead = "link leads" if resolved == 1 else "links lead"
-    words = f"{resolved:,} {lead} somewhere, in {format_count(len(links), 'note')}"
+                yield known.build_hit(_DEAD, "links to {}, which does not exist", link, path, lines)
+    words = f"{format_count(resolved, 'working link')} in {format_count(len(links), 'note')}"
     if unknown:
-        words += (
-            f"; {unknown:,} out of the folder or to no note by {'its' if unknown == 1 else 'their'} name: not judged"
-        )
+        words += f"; {unknown:,} out of the folder or to an unknown name: not checked"
     if addresses:
-        words += f"; {format_count(addresses, 'address', 'addresses')} not tried"
+        words += f"; {format_count(addresses, 'address', 'addresses')} not checked"
     subject.log.counted["links"] = words
     if not any(is_index(path) for path in subject.notes):
         yield from _find_orphans(subject, led_to)
@@ -116,7 +113,7 @@ def _find_orphans(subject: AuditContext, led_to: set[str]) -> Iterator[Hit]:
     for path in notes:
         name = path.rpartition("/")[2].casefold().partition(".")[0]
         if path not in led_to and name not in ("readme", "index", "home", "_index"):
-            words = f"no note links to it, as they do to {linked:,} of {len(notes):,}"
+            words = f"no note links to it; {linked:,} of {len(notes):,} notes have links to them"
             yield Hit(_ORPHAN, path, words, identity="")
 
 
@@ -238,7 +235,7 @@ def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
         yield from _check_index_length(index, path, lines)
         for link in index.entries:
             if linked.paths.resolve(link, path) is None and known.is_dead(link, path, is_entry=True):
-                yield known.build_hit(_MISSING, "has an entry for {}, which is not there", link, path, lines)
+                yield known.build_hit(_MISSING, "has an entry for {}, which does not exist", link, path, lines)
         entries = format_count(len(index.entries), "entry", "entries")
         counts.append(f"{format_count(index.loaded, 'line')} of {to_one_line(path)} load, {entries} checked")
         others = [each for each in paths if each != path]

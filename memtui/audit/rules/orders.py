@@ -58,7 +58,7 @@ def find_strange_orders(subject: AuditContext) -> Iterator[Hit]:
         if (reason := _find_reason(each, contexts, subject)) is not None:
             rule, words = reason
             yield Hit(
-                rule, each.note.path, f"an order for every session to come, {words}", each.order.start, each.order.end
+                rule, each.note.path, f"an order for every later session, {words}", each.order.start, each.order.end
             )
 
 
@@ -94,9 +94,9 @@ def _find_reason(
         return AFTER_READING, f"written in the turn in which the agent read {_format_sources(reads, subject)}"
     summary = subject.journal_summary
     if each.origin.actor in summary.newcomers:
-        return BY_STRANGER, f"written by {to_one_line(each.origin.actor)}, who had never written here before"
+        return BY_STRANGER, f"written by {to_one_line(each.origin.actor)}, who never wrote here before"
     if each.origin.actor == OUTSIDE and summary.outside * _OWN_SHARE <= summary.own:
-        return BY_STRANGER, "written by another program, where agents are recorded by what they call"
+        return BY_STRANGER, "written by another program, although agents are recorded here"
     return None
 
 

@@ -5,6 +5,7 @@ The rules are in `memtui/scan/rules/secrets.toml`. README says how many they fin
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.masking import mask_lines
@@ -15,6 +16,8 @@ from memtui.scan.work_budget import WorkBudgetSpent
 
 _LONG = re.compile(r"(?=[A-Za-z_.-]{0,255}[0-9])[A-Za-z0-9_.+=-]{16}")
 """What has to stand in a name that holds a secret."""
+
+_ARTICLE = re.compile(r"\A(?:an?|the) ")
 
 RULES: tuple[AuditRule, ...] = read_rules("secrets")
 
@@ -28,7 +31,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     del subject
     for rule in note.rules.find_for_path(note.path):
         yield Hit.for_file(note.path, rule.id, rule.description)
-    yield from (Hit.from_spot(spot, note.path) for spot in note.secrets)
+    for spot in note.secrets:
+        yield Hit.from_spot(replace(spot, words=_format_words(spot.words, "in text")), note.path)
     if note.secrets.is_cut:
         raise WorkBudgetSpent
 
@@ -49,8 +53,14 @@ def _check_names(subject: AuditContext) -> Iterator[Hit]:
         own = [spot.masked or (spot.start, spot.end) for spot in spots if subject.has_enabled_rule(spot.rule)]
         more = [spot for spot in rules.find(name, path).spots if not any(_overlaps(spot, span) for span in own)]
         for spot in (*spots, *more):
-            words = f"{spot.words}, in the name itself"
+            words = _format_words(spot.words, "in the file name")
             yield Hit(spot.rule, path, words, evidence=mask_lines([name], rules, path)[0], identity=spot.rule)
+
+
+def _format_words(description: str, where: str) -> str:
+    """`AWS access key in text`, of `an AWS access key`."""
+    words = _ARTICLE.sub("", description)
+    return words if " in " in words and where == "in text" else f"{words} {where}"
 
 
 def _overlaps(spot: Spot, span: tuple[int, int]) -> bool:

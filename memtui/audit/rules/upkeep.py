@@ -28,7 +28,7 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     most = subject.audit.max_note_tokens * (1 if subject.on_disk else _OWN_READER)
     tokens = estimate_token_count(text)
     if most and tokens > most and not is_index(note.path) and not is_dated_note(note.path):
-        words = f"~{tokens:,} tokens, where {most:,} are the most"
+        words = f"~{tokens:,} tokens, over the limit of {most:,}"
         limit = subject.memory.view_char_limit
         if subject.on_disk and limit and len(text) > limit:
             words += f"; an agent that views it is shown the first {limit:,} characters of {len(text):,}"
@@ -55,7 +55,7 @@ def _find_stale_notes(subject: AuditContext) -> Iterator[Hit]:
         subject.log.skip("stale_days is 0", "stale")
         return
     if not subject.on_disk:
-        subject.log.skip("without a journal nobody knows what was read", "stale")
+        subject.log.skip("without a journal it is unknown what was read", "stale")
         return
     uses = collect_uses(subject.observer, until=subject.on_disk)
     unrecorded = find_unrecorded_changes(subject.observer, subject.on_disk)

@@ -399,7 +399,7 @@ def test_a_folder_that_is_removed_and_made_again_is_served_on(start: Start, fold
         assert "n0.md" not in server.call({"command": "view", "path": "/memories"})[0]
         (folder / "outside.md").write_text("x")
         assert server.call({"command": "view", "path": "/memories/outside.md"})[1] is False
-    assert [event for event in events() if "removed and made again" in event.note]
+    assert [event for event in events() if "removed and created again" in event.note]
     assert server.end() == 0
 
 

@@ -76,7 +76,7 @@ def one_cause(count: int) -> tuple[AuditFinding, ...]:
     """What as many notes name, and went away with one directory."""
     facts = MappingProxyType({"path": "src/legacy/a.py", "gone_directory": "src/legacy"})
     named: dict[str, object] = {"rule": "missing-path", "family": Family.CLAIMS, "severity": Severity.WARN}
-    words = "It names src/legacy/a{}.py, which the repository has no more"
+    words = "It names src/legacy/a{}.py, which the repository no longer has"
     return tuple(
         scattered(number, **named, words=words.format(number), facts=facts, masked=None) for number in range(count)
     )

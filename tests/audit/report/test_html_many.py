@@ -85,7 +85,7 @@ def test_the_table_has_all_families_and_the_worst_folder_first_after_those_that_
     assert rows(text)[1][1:] == ["1/0", *["-"] * 6]
     assert rows(text)[2][1:] == ["-", "0/2", *["-"] * 5]
     assert "No folder at /gone." in text
-    assert "4 folders, 1 of them not audited: 1 finding must not stay, 2 should be looked at." in text
+    assert "4 folders, 1 of them not audited: 1 failure, 2 warnings." in text
     opened = re.findall(r'<details class="folder" id="folder-(\d)"( open)?>', text)
     assert opened == [("2", " open"), ("3", " open"), ("4", "")], "where nothing is to be looked at it is folded"
 
@@ -139,4 +139,4 @@ def test_findings_of_all_are_drawn_where_two_folders_have_any() -> None:
 def test_a_page_of_clean_folders_says_so() -> None:
     words = Page(page(folder(samples.nothing(), "/a"), folder(samples.nothing(), "/b"))).words
     assert "CLEAN" in words
-    assert words.count("Nothing was found.") == 2
+    assert words.count("No findings.") == 2

@@ -141,7 +141,7 @@ def test_every_chart_has_a_title_a_description_and_its_numbers_in_a_table() -> N
 def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
     words = Page(html.render_html(samples.ordinary())).words
     for said in (
-        "1 finding must not stay, 2 should be looked at, 1 worth knowing.",
+        "1 failure, 2 warnings, 1 info.",
         "sk-ant-****************",
         "project/status.json:3:13",
         "Claude",
@@ -157,8 +157,8 @@ def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
         "Landlock",
         "41K of 49K",
         "130%, over",
-        "Since the last audit, 2026-11-20 22:26 UTC: 1 new, 2 gone.",
-        "How many each of 3 audits had.",
+        "Since the last audit, 2026-11-20 22:26 UTC: 1 new, 2 resolved.",
+        "Findings of each of 3 audits.",
     ):
         assert said in words
 
@@ -166,7 +166,7 @@ def test_the_verdict_the_changes_and_the_facts_lost_are_told() -> None:
 def test_a_clean_folder_says_so() -> None:
     words = Page(html.render_html(samples.nothing())).words
     assert "CLEAN" in words
-    assert "Nothing was found." in words
+    assert "No findings." in words
 
 
 @pytest.mark.parametrize("group", ["severity", "family"])
@@ -268,8 +268,8 @@ def test_a_share_is_never_all_or_nothing_unless_it_is(part: int, said: str) -> N
 def test_where_nothing_is_known_of_who_brought_it_in_it_is_said_once() -> None:
     found = tuple(samples.finding(origin=UNKNOWN, fingerprint=f"{at:016x}") for at in range(3))
     words = Page(html.render_html(replace(samples.nothing(), findings=found))).words
-    assert words.count("Who brought these in is not known") == 1
-    assert "Brought in by" not in words
+    assert words.count("The authors of these findings are unknown") == 1
+    assert "Written by" not in words
 
 
 def test_what_came_last_is_seen_in_the_steps() -> None:
@@ -311,7 +311,7 @@ def test_findings_stand_before_charts_and_those_with_one_cause_are_folded() -> N
     before, _, folded = page.partition("<summary>and 56 more</summary>")
     assert [f"notes/{at}.md:3" in before for at in range(4)] == [True, True, True, False]
     assert all(f"notes/{at}.md:3" in folded.partition("</details>")[0] for at in range(3, 59))
-    assert page.count("59 notes name paths below src/legacy/, which is not there.") == 1
+    assert page.count("59 notes name paths below src/legacy/, which does not exist.") == 1
 
 
 def _luminance(color: str) -> float:

@@ -11,7 +11,7 @@ from memtui.audit.report import html, markdown, text
 from memtui.audit.report import json as report_json
 from tests.audit.report import samples
 
-WHY = "some of the texts are not kept, or cannot be compared"
+WHY = "some texts are not kept or cannot be compared"
 
 
 @pytest.mark.parametrize("write", [text.render_text, markdown.render_markdown, html.render_html])

@@ -128,7 +128,7 @@ def test_findings_with_one_cause_are_named_once_and_listed() -> None:
     case = next(iter(suites(replace(samples.nothing(), findings=samples.one_cause(250)), Severity.WARN)["claims"]))
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message") == "250 notes name paths below src/legacy/, which is not there."
+    assert failure.get("message") == "250 notes name paths below src/legacy/, which does not exist."
     assert (failure.text or "").count("\nwarn notes/") == 199
     assert "and 50 more: memtui audit --format json\nWhat to do: " in (failure.text or "")
 

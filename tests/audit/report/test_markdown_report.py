@@ -89,10 +89,8 @@ def test_no_character_is_hidden(sample: Callable[[], Audit]) -> None:
 
 
 def test_the_verdict_is_the_first_line() -> None:
-    assert markdown.render_markdown(samples.ordinary()).splitlines()[0] == (
-        "**FAIL: 1 finding must not stay, 2 should be looked at, 1 worth knowing.**"
-    )
-    assert markdown.render_markdown(samples.nothing()).splitlines()[0] == "**CLEAN: Nothing was found.**"
+    assert markdown.render_markdown(samples.ordinary()).splitlines()[0] == ("**FAIL: 1 failure, 2 warnings, 1 info.**")
+    assert markdown.render_markdown(samples.nothing()).splitlines()[0] == "**CLEAN: No findings.**"
 
 
 def test_place_evidence_origin_and_what_to_do_are_told() -> None:
@@ -100,7 +98,7 @@ def test_place_evidence_origin_and_what_to_do_are_told() -> None:
     for said in (
         "`project/status.json:3:13`",
         '```text\n  "token": "sk-ant-****************",\n```',
-        "Brought in by: `Claude`, 2026-11-20 22:26 UTC, create, event 12, call `toolu_01B2`, session talk.",
+        "Written by: `Claude`, 2026-11-20 22:26 UTC, create, event 12, call `toolu_01B2`, session talk.",
         "Rotate the key, then remove the line.",
         "| Budgets | 1% of 2,000 files, 84% of 50,000 bytes, 130% of 8,000 tokens |",
         "| ~ changed | `user_preferences.md` | +4 -3 | `Claude` | open |",
@@ -110,14 +108,14 @@ def test_place_evidence_origin_and_what_to_do_are_told() -> None:
         f"head `412:{samples.HEAD}`",
     ):
         assert said in report
-    assert report.index("Must not stay") < report.index("Should be looked at") < report.index("Worth knowing")
+    assert report.index("### Failures") < report.index("### Warnings") < report.index("### Information")
 
 
 def test_findings_of_which_there_are_many_are_folded_unless_they_must_not_stay() -> None:
     many = [samples.scattered(number, severity=severity, masked=None) for severity in Severity for number in range(30)]
     report = markdown.render_markdown(replace(samples.ordinary(), findings=tuple(many)))
-    assert "### Must not stay (fail 30)" in report
-    assert "### Should be looked at (warn 30)\n\nBy rule: `anthropic-key` 30.\n\n<details><summary>" in report
+    assert "### Failures (fail 30)" in report
+    assert "### Warnings (warn 30)\n\nBy rule: `anthropic-key` 30.\n\n<details><summary>" in report
     assert len(re.findall("^<details>", report, re.MULTILINE)) == len(re.findall("^</details>$", report, re.MULTILINE))
 
 
@@ -167,7 +165,7 @@ def test_findings_with_one_cause_are_told_once_with_the_first_places_and_the_oth
 ) -> None:
     written = markdown.render_markdown(replace(samples.nothing(), findings=samples.one_cause(count)))
     assert (
-        f"**`missing-path`** at {count} places: {count} notes name paths below `src/legacy/`, which is not there.\n"
+        f"**`missing-path`** at {count} places: {count} notes name paths below `src/legacy/`, which does not exist.\n"
         in written
     )
     assert written.count("What to do") == 1

@@ -134,7 +134,7 @@ def test_findings_with_one_cause_name_their_group_and_each_keeps_a_number_of_its
     audit = replace(samples.nothing(), findings=(*samples.one_cause(5), samples.finding()))
     *grouped, single = run_of(audit)["results"]
     assert {result["properties"]["cause"] for result in grouped} == {
-        "5 notes name paths below src/legacy/, which is not there"
+        "5 notes name paths below src/legacy/, which does not exist"
     }
     assert len({result["properties"]["group"] for result in grouped}) == 1
     assert "group" not in single["properties"]

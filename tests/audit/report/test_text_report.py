@@ -51,13 +51,13 @@ def test_a_finding_says_what_where_and_who() -> None:
     ) in written
     assert "      from  Claude, 20" in written
     assert " UTC, create (#12)  call toolu_01B2\n" in written
-    assert "(#2), or somebody before: earlier texts are gone" in " ".join(written.split())
+    assert "(#2), or an earlier author: earlier versions are missing" in " ".join(written.split())
 
 
 @pytest.mark.parametrize(
     ("origin", "words"),
     [
-        (UNKNOWN, "from  unknown: the journal does not tell"),
+        (UNKNOWN, "from  unknown: not in the journal"),
         (
             FindingOrigin("", 4, samples.NOW, "found", is_exact=False),
             "from  unknown: there when memtui first looked, 20",
@@ -100,8 +100,8 @@ def test_what_does_not_count_is_told_in_numbers_and_on_demand_one_by_one() -> No
 
 def test_rules_that_did_not_run_are_told_by_their_reason() -> None:
     written = text.render_text(samples.ordinary())
-    assert "Not looked at, needs --repo DIR: missing-path\n" in written
-    assert "Not looked at, off by default: orphan\n" in written
+    assert "Rules not run, needs --repo DIR: missing-path\n" in written
+    assert "Rules not run, off by default: orphan\n" in written
 
 
 def test_changes_since_the_last_review_are_told_with_who_made_them() -> None:
@@ -152,19 +152,19 @@ def test_who_is_not_memtui_is_said_so_everywhere() -> None:
     assert "`another program`, `agent:outside`" in markdown.render_markdown(outside)
     page = html.render_html(outside)
     assert "<bdi>another program</bdi>, <bdi>agent:outside</bdi>" in page
-    assert "Brought in by: <b><bdi>another program</bdi></b>" in page
+    assert "Written by: <b><bdi>another program</bdi></b>" in page
 
 
 def test_findings_with_one_cause_are_told_once_with_the_first_places_and_how_many_more() -> None:
     audit = replace(samples.nothing(), findings=samples.one_cause(59))
     found = lines(audit)
     start = found.index("WARN  missing-path  59 findings")
-    assert found[start + 1] == "      59 notes name paths below src/legacy/, which is not there"
+    assert found[start + 1] == "      59 notes name paths below src/legacy/, which does not exist"
     assert [line.split("  ")[-2] for line in found if line.startswith("      - ")] == [
         f"- notes/{number}.md:3" for number in range(3)
     ]
     assert "      and 56 more (all of them: --all)" in found
-    assert "59 findings should be looked at." in found
+    assert "59 warnings." in found
     every = lines(audit, everything=True)
     assert sum(line.startswith("      - ") for line in every) == 59
     assert not any("more (all" in line for line in every)

@@ -51,10 +51,11 @@ def test_a_change_is_heard_and_answered_and_taken_back(server: ModelServer, say:
     heard = say("I live in Lisbon", "yes, this", "/undo", "and now", "no", "/what", "/again too", "")
     assert "Claude:\nI will\nkeep \\x1b[2J that.\nClaude asks to edit prefs.md.\n" in heard
     assert "Line 2 was: - Berlin\nLine 2 is now: - Lisbon\n" in heard
-    assert "Yes: Claude may go on with prefs.md.\nClaude edited prefs.md, 1 line added, 1 removed.\nKept.\n" in heard
+    edited = "Claude edited prefs.md, 1 line added, 1 removed."
+    assert f"Allowed: Claude may go on with prefs.md.\n{edited}\nKept.\n" in heard
     assert "Remembered: changed prefs.md, 1 line added, 1 removed.\n" in heard
     assert "No: prefs.md stays as it is.\n" in heard
-    assert "Unknown command /what." in heard
+    assert "There is no /what." in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
 
 

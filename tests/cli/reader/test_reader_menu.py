@@ -166,12 +166,12 @@ def test_the_history_is_told_and_a_version_put_back(talk: Talk, folder: Path) ->
     heard = talk(*to_first, "read it", "changes since", "restore it", "n", "restore it", "y", "", "1", "what it")
     assert "Claude edited prefs.md, 1 line added, 1 removed. This is the current version.\n2. " in heard
     assert "prefs.md as it was after event 1, 2 lines" in heard
-    assert "Not put back. Nothing was written." in heard
+    assert "Not restored. Nothing was written." in heard
     assert "prefs.md is as it was after event 1. Undo undoes it." in heard
     assert "You restored prefs.md" in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
     heard = talk("files", "prefs", "history", "1", "restore it")
-    assert "This is what stands now: there is nothing to restore.\n" in heard
+    assert "Nothing to restore: this is the current version.\n" in heard
 
 
 def test_undo_and_redo_say_what_they_would_do_and_wait_for_a_yes(talk: Talk, folder: Path) -> None:
@@ -181,7 +181,7 @@ def test_undo_and_redo_say_what_they_would_do_and_wait_for_a_yes(talk: Talk, fol
     assert ": Claude edited prefs.md, 1 line added, 1 removed? y or n: " in heard
     assert "Please answer y for yes or n for no." in heard
     assert "Nothing was undone." in heard
-    assert "There is nothing to redo." in heard
+    assert "Nothing to redo." in heard
     assert "Lisbon" in (folder / "prefs.md").read_text()
     talk("undo", "y")
     assert "Berlin" in (folder / "prefs.md").read_text()
@@ -198,8 +198,8 @@ def test_all_that_somebody_did_is_taken_back_since_a_moment(talk: Talk, folder: 
         "undo changes", "claude", "soon", "undo changes", "claude", "3", "n", "undo changes", "claude", "today", "y"
     )
     assert "Can't read 'soon' as a time" in heard
-    assert "1 change of 1 file would be taken back. y or n: " in heard
-    assert "2 changes of 2 files would be taken back. y or n: " in heard
+    assert "1 change in 1 file would be undone. y or n: " in heard
+    assert "2 changes in 2 files would be undone. y or n: " in heard
     assert sorted(each.name for each in folder.glob("*.md")) == ["mine.md", "prefs.md"]
 
 
@@ -209,11 +209,10 @@ def test_the_folder_is_put_back_as_of_an_event(talk: Talk, folder: Path) -> None
     as_agent(folder, command="delete", path="/memories/prefs.md")
     heard = talk("restore the", "99", "restore the", "1", "n", "restore the", "1", "y", "restore the", "1")
     assert "There is no event #99." in heard
-    assert (
-        "Restore the whole folder: 2 files would be as at event 1; 1 of them is newer and would go. y or n: " in heard
-    )
+    newer = "1 of them is newer and would be deleted"
+    assert f"Restore the whole folder: 2 files would be as at event 1; {newer}. y or n: " in heard
     assert "Nothing was restored." in heard
-    assert heard.count("the whole folder is as it was at event 1: nothing has to be restored.") == 1
+    assert heard.count("Nothing to restore: the whole folder is as it was at event 1.") == 1
     assert sorted(each.name for each in folder.glob("*.md")) == ["prefs.md"]
 
 
@@ -224,10 +223,10 @@ def test_several_are_moved_and_deleted_in_one_step(talk: Talk, folder: Path) -> 
         "files", "o", "move several", "2, 4-5", "archive", "o", "delete several", "9-2", "o", "delete several",
         "1 3", "n", "o", "delete several", "1 3", "y", "b", "undo",
     )  # fmt: skip
-    assert "Moved 3 files to archive/. Undo takes all of it back." in heard
+    assert "Moved 3 files to archive/. Undo undoes all of it." in heard
     assert "There is no 9-2 here: numbers go from 1 to 5." in heard
-    assert "archive, b.md.\nDelete 1 folder and 1 file, 4 files in all? Deleted notes lists them" in heard
-    assert "Undone: You deleted " in heard
+    assert "archive, b.md.\nDelete 1 directory and 1 file, 4 files in all? Undo restores them" in heard
+    assert "Undid your deletion of " in heard
     assert sorted(str(each.relative_to(folder)) for each in folder.rglob("?.md")) == [
         "archive/a.md", "archive/c.md", "archive/d.md", "b.md", "e.md",
     ]  # fmt: skip
@@ -259,13 +258,13 @@ def test_lately_tells_each_event_and_takes_it_back(talk: Talk, folder: Path) -> 
 
 def test_a_note_is_renamed_copied_and_deleted_and_brought_back(talk: Talk, folder: Path) -> None:
     heard = talk("files", "prefs", "rename", "likes.md", "copy", "notes/", "delete")
-    assert "Renamed prefs.md to likes.md. Undo takes it back." in heard
+    assert "Renamed prefs.md to likes.md. Undo undoes it." in heard
     assert "Copied likes.md to notes/likes.md." in heard
-    assert "Deleted likes.md. Undo brings it back, Deleted notes lists what is gone." in heard
+    assert "Deleted likes.md. Undo restores it, Deleted notes lists deleted notes." in heard
     assert sorted(each.name for each in folder.rglob("*.md")) == ["likes.md", "today.md"]
     heard = talk("deleted notes", "1", "read", "restore")
     assert "1. likes.md, at " in heard
-    assert "Restored likes.md. Undo takes it back." in heard
+    assert "Restored likes.md. Undo undoes it." in heard
     assert (folder / "likes.md").read_text() == "- short answers\n- Berlin\n"
 
 
@@ -279,10 +278,10 @@ def test_a_name_out_of_the_folder_or_over_another_note_is_refused(talk: Talk, fo
 
 def test_a_folder_is_renamed_deleted_and_protected(talk: Talk, folder: Path) -> None:
     heard = talk("files", "notes", "o", "rename", "old", "old", "o", "protect", "o", "unprotect", "o", "delete", "y")
-    assert "Renamed notes/ to old/. Undo takes it back." in heard
+    assert "Renamed notes/ to old/. Undo undoes it." in heard
     assert "Protected old/: no agent can change it." in heard
     assert "No longer protected: old/. Agents can change it again." in heard
-    assert "Delete old/ and the 1 file in it? Deleted notes lists it afterwards, Undo brings it back." in heard
+    assert "Delete old/ and the 1 file in it? Undo restores it, Deleted notes lists deleted notes." in heard
     assert not (folder / "old").exists()
 
 
@@ -309,8 +308,8 @@ def test_a_new_note_is_written_line_by_line(talk: Talk, folder: Path) -> None:
     assert "Undid the last step." in heard
     assert "Line 1 was: # Ann\nLine 1 is now: Ann, painter\n" in heard
     assert "Saved people/ann.md, 2 lines added." in heard
-    assert "people/ann.md already exists." in heard
-    assert "Created the folder box/. Undo takes it back." in heard
+    assert "people/ann.md is there already." in heard
+    assert "Created the directory box/. Undo undoes it." in heard
     assert (folder / "people/ann.md").read_text() == "Ann, painter\n\n"
     assert (folder / "box").is_dir()
 
@@ -436,7 +435,7 @@ def test_much_that_went_at_once_is_said_and_brought_back(talk: Talk, folder: Pat
         memory.clear(actor=CLAUDE)
     heard = talk("restore deleted", "y", "files")
     assert "3 of 3 notes were deleted at " in heard
-    assert "3 memories are back." in heard
+    assert "Restored 3 notes." in heard
     assert (folder / "prefs.md").exists()
 
 

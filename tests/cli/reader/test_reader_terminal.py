@@ -218,7 +218,7 @@ def test_no_screen_is_ever_loaded(folder: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(folder), "--screen-reader"],
         input=lines, capture_output=True, timeout=LIMIT, check=True, env={**os.environ, "EDITOR": "true"},
     )  # fmt: skip
-    assert b"Undone: You edited prefs.md" in done.stdout
+    assert b"Undid your edit of prefs.md" in done.stdout
     assert done.stdout.endswith(b"Closed.\n[] 0\n"), done.stdout + done.stderr
     del tmp_path
 

@@ -172,7 +172,7 @@ class ActedChat:
         self.calls.append(("undo_turn", ()))
         seqs = [event.seq for event in self._last if event.changes]
         if not seqs:
-            self._tell(events.Notice("The last turn wrote nothing: there is nothing to take back."))
+            self._tell(events.Notice("The last turn wrote nothing: that event changed nothing."))
             return
         done = self._memory.undo(seqs)
         self._last = []

@@ -38,7 +38,7 @@ async def test_undo_takes_back_what_the_turn_wrote_and_says_so(chatting: Chats) 
         assert "Berlin" in (chat.memory("prefs.md") or "")
         assert chat.written == ""
         await chat.say("/undo")
-        await chat.message_says("there is nothing to take back")
+        await chat.message_says("that event changed nothing")
 
 
 async def test_diff_reviews_what_the_session_changed(chatting: Chats) -> None:

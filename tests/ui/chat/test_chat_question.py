@@ -424,7 +424,7 @@ async def test_without_an_editor_it_is_said_how_to_set_one(chatting: Chats, monk
     async with chatting() as chat:
         await chat.type("hello")
         await chat.press("ctrl+g")
-        await chat.message_says("There is no editor.")
+        await chat.message_says("No editor is set.")
         assert chat.written == "hello"
 
 

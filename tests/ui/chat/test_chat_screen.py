@@ -363,7 +363,7 @@ async def test_what_another_process_does_is_shown_and_can_be_undone_with_u(chatt
         await chat.press("escape", "u")
         await chat.wait_for(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.press("y")
-        await chat.message_says("Undone")
+        await chat.message_says("Undid")
         assert chat.memory("tea.md") is None
 
 

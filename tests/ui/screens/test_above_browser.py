@@ -61,7 +61,7 @@ async def test_a_loss_is_said_on_every_screen_and_one_key_puts_it_right_there(
             assert "Ctrl+R restores them." in app.text
             assert "x keeps them deleted" not in app.text, "that key is the browser's"
             await app.press("ctrl+r")
-            await app.wait_for(lambda screen=screen: screen.message.text == "5 memories are back.", f"{key}")
+            await app.wait_for(lambda screen=screen: screen.message.text == "Restored 5 notes.", f"{key}")
             await app.wait_for(lambda: "notes were deleted" not in app.text, "no banner")
             assert (app.folder / "alpha.md").exists()
             await leave(app)
@@ -127,7 +127,7 @@ async def test_links_come_back_with_the_memories_but_are_not_counted_as_such(ope
         wipe(app.folder)
         await app.wait_for(lambda: "5 of 5 notes were deleted" in app.text)
         await app.press("ctrl+r")
-        await app.wait_for(lambda: app.message == "5 memories are back.")
+        await app.wait_for(lambda: app.message == "Restored 5 notes.")
         assert (app.folder / "link").is_symlink()
 
 
@@ -148,12 +148,12 @@ async def test_u_takes_back_what_was_brought_back_among_the_deleted(opened: Open
         await app.press("u")
         await app.wait_for(lambda: screen.message.text.startswith("Nothing to undo here."))
         await app.press("R")
-        await app.wait_for(lambda: screen.message.text == "Restored zeta.txt. u takes it back.")
+        await app.wait_for(lambda: screen.message.text == "Restored zeta.txt. u undoes it.")
         await app.press("u")
-        await app.wait_for(lambda: screen.message.text.startswith("Undone: You restored zeta.txt"))
+        await app.wait_for(lambda: screen.message.text.startswith("Undid your restore of zeta.txt"))
         assert not (app.folder / "zeta.txt").exists()
         await app.press("U")
-        await app.wait_for(lambda: screen.message.text.startswith("Redone: "))
+        await app.wait_for(lambda: screen.message.text.startswith("Redid "))
         assert (app.folder / "zeta.txt").exists()
 
 
@@ -168,10 +168,10 @@ async def test_u_takes_back_what_was_brought_back_from_the_past(opened: Opening)
         await app.press("a")
         await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen))
         await app.press("y")
-        await app.wait_for(lambda: screen.message.text.endswith("u takes it back."), "the word on it")
+        await app.wait_for(lambda: screen.message.text.endswith("u undoes it."), "the word on it")
         assert (app.folder / "zeta.txt").exists()
         await app.press("u")
-        await app.wait_for(lambda: screen.message.text.startswith("Undone: "))
+        await app.wait_for(lambda: screen.message.text.startswith("Undid "))
         assert not (app.folder / "zeta.txt").exists()
 
 
@@ -281,7 +281,7 @@ async def test_what_was_redone_is_said_to_be_so(opened: Opening) -> None:
         await app.press("3", "G")
         await app.wait_for(lambda: app.browse.get_event_seq() == made + 1, "the undo under the cursor")
         await app.press("u")
-        await app.wait_for(lambda: app.message == f"Redone: #{made} in zeta.txt. u takes it back again.")
+        await app.wait_for(lambda: app.message == f"Redid #{made} in zeta.txt. u undoes it.")
         await app.wait_for(lambda: app.actors[-1][1] == "redo")
         await app.press("g")
         for _ in range(10):
@@ -292,7 +292,7 @@ async def test_what_was_redone_is_said_to_be_so(opened: Opening) -> None:
         await app.press("U")
         await app.wait_for(lambda: app.message.startswith(f"#{made + 1} was redone already, by #{made + 2}."))
         await app.press("u")
-        await app.wait_for(lambda: app.message.startswith(f"#{made + 1} was taken back already: #{made + 2} did again"))
+        await app.wait_for(lambda: app.message.startswith(f"#{made + 1} was undone already, and #{made + 2} redid"))
 
 
 async def test_a_create_over_another_note_is_not_called_creating(opened: Opening) -> None:

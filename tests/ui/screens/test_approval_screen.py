@@ -99,10 +99,10 @@ async def test_a_question_raises_a_banner_that_says_who_wants_what(opened: Openi
 @pytest.mark.parametrize(
     ("keys", "verdict", "words"),
     [
-        (["y"], Allow(), "Yes: Claude Code may go on with alpha.md."),
-        (["n"], Deny(), "No: alpha.md stays as it is."),
-        (["r", *"not now", "enter"], Deny("not now"), "is told why"),
-        (["e", "X", "ctrl+s"], Edit("X# Alpha\n\nnew line\n"), "alpha.md will hold your text"),
+        (["y"], Allow(), "Allowed: Claude Code may go on with alpha.md."),
+        (["n"], Deny(), "Denied: alpha.md stays as it is."),
+        (["r", *"not now", "enter"], Deny("not now"), "gets your reason"),
+        (["e", "X", "ctrl+s"], Edit("X# Alpha\n\nnew line\n"), "Your text is written to alpha.md"),
     ],
     ids=["yes", "no", "reason", "edit"],
 )

@@ -403,14 +403,14 @@ async def test_a_broken_journal_is_set_aside_which_is_said_and_everything_works(
     broken = b"this is not a database" * 1_000
     (state / "journal.db").write_bytes(broken)
     async with opened(state=state) as app:
-        await app.wait_for(lambda: "A new record began here: the journal before was damaged" in app.text, "the reason")
+        await app.wait_for(lambda: "A new history began here: the journal before was damaged" in app.text, "the reason")
         assert "Earlier history is not known." in app.text
         await app.to("alpha.md")
         await app.wait_for(lambda: "The first note." in app.text)
         assert "READ-ONLY" not in app.text
     assert [path.read_bytes() for path in state.glob("journal-damaged-*.db")] == [broken]
     async with opened({}, state=state) as again:
-        assert "A new record began here" not in again.text.split("3 Activity")[0]
+        assert "A new history began here" not in again.text.split("3 Activity")[0]
 
 
 async def test_looking_again_while_it_is_looked_already_is_no_fault(

@@ -77,7 +77,7 @@ async def test_a_note_is_renamed_in_its_row_and_one_key_takes_it_back(opened: Op
         await app.wait_for(lambda: app.cursor == "notes/beta-2.md", "the cursor on the new name")
         assert here(app, "notes/beta-2.md")
         assert not here(app, "notes/beta.md")
-        assert "Renamed notes/beta.md to notes/beta-2.md. u takes it back." in app.message
+        assert "Renamed notes/beta.md to notes/beta-2.md. u undoes it." in app.message
         await app.press("u")
         await app.wait_for(lambda: "notes/beta.md" in app.rows, "the old name")
         await app.rest()
@@ -111,10 +111,10 @@ async def test_a_name_that_cannot_be_stays_in_the_line_with_the_reason(opened: O
         field.value = "zeta.txt"
         await app.press("enter")
         assert isinstance(app.app.screen, NameLineScreen)
-        assert "zeta.txt is there already." in app.text
+        assert "zeta.txt already exists." in app.text
         field.value = "../alpha.md"
         await app.press("enter")
-        assert "nothing can lie outside it" in app.text
+        assert "nothing can be outside it" in app.text
         await app.press("escape")
         await app.rest()
         assert here(app, "alpha.md")
@@ -221,7 +221,7 @@ async def test_a_stroke_at_its_end_makes_a_folder_beside_what_is_under_the_curso
         await app.press(*"2026/", "enter")
         await app.wait_for(lambda: app.cursor == "notes/2026", "the new folder")
         assert (app.folder / "notes/2026").is_dir()
-        assert "Created the folder notes/2026/." in app.message
+        assert "Created the directory notes/2026/." in app.message
 
 
 # Delete
@@ -251,7 +251,7 @@ async def test_a_folder_asks_counts_and_takes_enter_for_a_no(opened: Opening) ->
         await app.to("notes/beta.md")
         await app.press("left", "d")
         await app.wait_for_screen(ConfirmScreen)
-        assert "Delete notes/ and the 2 files in it? D lists them afterwards, u brings them back." in app.text
+        assert "Delete notes/ and the 2 files in it? u restores them, D lists deleted notes." in app.text
         await app.press("enter")
         await app.wait_for(lambda: "Nothing was deleted." in app.message, "the no")
         assert here(app, "notes/beta.md")
@@ -277,7 +277,7 @@ async def test_what_is_marked_goes_together_and_comes_back_together(opened: Open
         await app.to("notes/beta.md")
         await app.press("space", "space", "d")
         await app.wait_for_screen(ConfirmScreen)
-        assert "Delete 2 files in notes/? D lists them afterwards, u brings them back." in app.text
+        assert "Delete 2 files in notes/? u restores them, D lists deleted notes." in app.text
         await app.press("y")
         await app.wait_for(lambda: not here(app, "notes/gamma.md"), "the deletion")
         await app.rest()
@@ -299,7 +299,7 @@ async def test_a_note_that_an_agent_changes_before_the_yes_is_not_deleted(opened
         await app.wait_for(lambda: not here(app, "notes/gamma.md"), "the other one gone")
         await app.rest()
         assert (app.folder / "notes/beta.md").read_text().startswith("new\n")
-        assert app.message.startswith("Deleted notes/gamma.md. Left as it is: notes/beta.md has changed since (Clara, ")
+        assert app.message.startswith("Deleted notes/gamma.md. Skipped: notes/beta.md has changed since (Clara, ")
 
 
 async def test_keys_that_act_on_files_do_nothing_in_a_pane_with_a_cursor_of_its_own(opened: Opening) -> None:
@@ -345,20 +345,20 @@ async def test_500_notes_are_renamed_in_one_text_and_come_back_with_one_key(open
         await rename_in_text(app, "notes/", "archive/2026-")
         assert "notes/000.md" in app.text
         assert "archive/2026-000.md" in app.text
-        assert "Rename all 500? u takes all of it back." in app.text
+        assert "Rename all 500? u undoes all of it." in app.text
         await app.press("y")
         await app.wait_for(lambda: here(app, "archive/2026-499.md") and not here(app, "notes/499.md"), "500 new names")
         await app.wait_for(lambda: app.cursor == "archive/2026-000.md", "the cursor on the first")
         await app.rest()
         assert commands(app) == ["rename"]
-        assert "Renamed 500 files in notes/. u takes all of it back." in app.message
+        assert "Renamed 500 files in notes/. u undoes all of it." in app.message
         assert not [path for path in app.rows if path.startswith("notes/")]  # moved, not struck through
         assert not app.browse.files.selection
         await app.press("u")
         await app.wait_for(lambda: len(list((app.folder / "notes").glob("*.md"))) == 500, "500 old names")
         await app.rest()
         assert commands(app) == ["rename", "undo"]
-        assert "Undone: You renamed 500 files. U redoes it." in app.message
+        assert "Undid your renaming of 500 files. U redoes it." in app.message
         assert {path.read_text() for path in (app.folder / "notes").iterdir()} == set(many(500).values())
         assert not (app.folder / "archive").exists()
 
@@ -396,7 +396,7 @@ async def test_what_is_wrong_in_the_text_is_said_and_it_can_be_edited_again(open
         await app.press("ctrl+s")
         await app.pilot.pause()
         assert isinstance(app.app.screen, RenameManyScreen)
-        assert "notes/000.md stands on line" in app.text
+        assert "notes/000.md is on line" in app.text
         box.text = text.replace("000", "x").replace("001", "000").replace("x", "001")  # they change places
         await app.press("ctrl+s")
         await app.wait_for_screen(SummaryScreen)
@@ -419,7 +419,7 @@ async def test_what_will_be_renamed_has_its_answers_in_sight_on_a_small_screen(o
         await app.to("a.md")
         await app.press("asterisk", "r")
         await rename_in_text(app, "a.md", "z.md")
-        assert "1 with characters that" in app.text
+        assert "1 with invisible characters" in app.text
         assert "y yes   e edit again   n keep all names" in app.text
 
 

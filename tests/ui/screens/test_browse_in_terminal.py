@@ -115,7 +115,7 @@ def both_change_a_line(screen: Any, memory: Engine) -> None:
 
 def test_she_keeps_hers_and_the_agents_text_stays_in_the_history(screen: Any, memory: Engine, folder: Path) -> None:
     both_change_a_line(screen, memory)
-    screen.wait_for("Keep mine; ")
+    screen.wait_for("Keep yours; ")
     assert (folder / PATH).read_text() == PREFS.replace("concise", "very short"), (
         "something was written before she chose"
     )

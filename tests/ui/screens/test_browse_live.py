@@ -74,7 +74,7 @@ async def test_since_you_last_looked_counts_only_what_was_not_on_screen(opened: 
         create(engine, "alpha.md", "another text\n")
         delete(engine, "watched.md")
     async with opened({}) as app:
-        await app.wait_for(lambda: app.message.startswith("Since you last looked: 1 new, 1 changed, 1 gone."))
+        await app.wait_for(lambda: app.message.startswith("Since you last looked: 1 new, 1 changed, 1 deleted."))
 
 
 async def test_an_agent_in_another_process_shows_under_its_own_name_only(opened: Opening, run_python: Run) -> None:

@@ -123,7 +123,7 @@ async def test_what_is_no_file_says_so(opened: Opening, tmp_path: Path) -> None:
         for name, words in (
             ("pipe", "A FIFO, a socket or a device. memtui does not open it."),
             ("out", "It is a link that leads out of the memory folder."),
-            ("dangling", "It is a link to something that is not there."),
+            ("dangling", "It is a link to a missing file."),
             ("loop", "It is a link that leads"),
             ("inside", "The first note."),
             ("notes", "A directory. Enter expands or collapses it."),

@@ -49,7 +49,7 @@ async def test_r_brings_back_the_one_under_the_cursor_and_u_takes_that_back(open
         await remove(app, "zeta.txt", "alpha.md")
         screen = await deleted(app, 2)
         await app.press("R")
-        await app.wait_for(lambda: screen.message.text == "Restored alpha.md. u takes it back.")
+        await app.wait_for(lambda: screen.message.text == "Restored alpha.md. u undoes it.")
         await app.wait_for(lambda: screen.listed.row_count == 1)
         assert (app.folder / "alpha.md").read_text() == "# Alpha\n\nThe *first* note.\n"
         await app.press("escape")
@@ -65,7 +65,7 @@ async def test_several_are_marked_and_come_back_as_one_event(opened: Opening) ->
         await app.press("space", "space")
         assert "selected 2" in app.text
         await app.press("enter")
-        await app.wait_for(lambda: screen.message.text == "Restored 2 memories. u takes it back.")
+        await app.wait_for(lambda: screen.message.text == "Restored 2 notes. u undoes it.")
         await app.wait_for(lambda: screen.listed.row_count == 1)
         with app.engine() as engine:
             events = [event for event in engine.events() if event.command == "restore"]
@@ -136,4 +136,4 @@ def test_what_cannot_be_brought_back_says_why() -> None:
     large = DeletedPath("a", Version(EntryKind.FILE, None, 1 << 40), event, is_stored=False)
     redacted = DeletedPath("a", Version(EntryKind.FILE, "00" * 32, 3), event, is_stored=False)
     assert "too large" in explain_not_restorable(large)
-    assert "removed from the record" in explain_not_restorable(redacted)
+    assert "removed from the history" in explain_not_restorable(redacted)

@@ -357,7 +357,7 @@ async def test_restoring_makes_a_new_version(memory: Memory) -> None:
         assert len(app.rows) == 4
         assert app.rows[3].startswith(">")
         await app.press("home", "R")
-        assert app.message.startswith("This is what stands now")
+        assert app.message.startswith("Nothing to restore: this is the current version")
         event = memory.engine.history.versions_of("a.md")[0].event
         assert (event.command, event.actor, event.note) == ("restore", Person(), "as of #1")
 
@@ -442,7 +442,7 @@ async def test_what_an_agent_did_is_undone_after_a_question(memory: Memory) -> N
         await app.pilot.press("u")
         await app.wait_for(lambda: app.app.screen is not app.screen, "the question")
         await app.pilot.press("y")
-        await app.wait_for(lambda: app.message.startswith("Undone: "))
+        await app.wait_for(lambda: app.message.startswith("Undid "))
         assert memory.read("a.md") == "one\n"
 
 

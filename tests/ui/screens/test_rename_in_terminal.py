@@ -29,14 +29,14 @@ def test_names_are_changed_in_ones_own_editor_and_one_key_takes_it_back(
     screen.press("r")
     screen.wait_for("as text, one name a line")
     screen.press("e")
-    screen.wait_for("Rename all 12? u takes all of it back.")
+    screen.wait_for("Rename all 12? u undoes all of it.")
     assert (folder / "notes/00.md").exists()
     screen.press("y")
     screen.wait_for(lambda: (folder / "archive/11.md").exists() and not (folder / "notes/11.md").exists())
     screen.wait_for("Renamed 12 files in notes/.")
     screen.press("u")
     screen.wait_for(lambda: (folder / "notes/11.md").exists() and not (folder / "archive").exists())
-    screen.wait_for("Undone")
+    screen.wait_for("Undid")
     assert {path.read_text() for path in (folder / "notes").iterdir()} == {f"note {number}\n" for number in range(12)}
     screen.press("q")
     assert screen.end() == 0

@@ -573,7 +573,7 @@ async def test_the_line_that_says_read_only_is_a_whole_sentence_at_any_width(
 
 async def test_a_rule_is_named_whole_where_places_are_short(audited: Auditing) -> None:
     where = FindingLocation("a.md", 3)
-    found = finding("password-assignment", Family.SECRET, Severity.FAIL, where, "a password behind its name")
+    found = finding("password-assignment", Family.SECRET, Severity.FAIL, where, "a password in an assignment")
     async with audited(MadeInspection(replace(audit(), findings=(found,))), size=(80, 24)) as app:
         assert any("FAIL password-assignment a.md:3" in row for row in app.text.split("\n"))
 

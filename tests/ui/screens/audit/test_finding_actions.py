@@ -81,8 +81,8 @@ LEFT: list[tuple[tuple[str, ...], str]] = [
     (("escape",), ""),
     (("3", "escape"), ""),
     (("3", "enter"), "Not dismissed: no reason given"),
-    (("t", *"2020-01-31", "enter"), "2020-01-31 is over"),
-    (("t", *"soon", "enter"), "'soon' is no end"),
+    (("t", *"2020-01-31", "enter"), "2020-01-31 is in the past"),
+    (("t", *"soon", "enter"), "'soon' is not an end date"),
     (("t", "escape"), ""),
 ]
 """Keys in the dialog of a dismissal that leave it, and what is said."""
@@ -115,7 +115,7 @@ async def test_a_broken_record_cannot_be_dismissed(audited: Auditing) -> None:
     broken = replace(made.findings[0], rule="chain-broken", masked=None)
     async with audited(MadeInspection(replace(made, findings=(broken,)))) as app:
         await app.press("d")
-        await app.sees("Not dismissed: the next break would be dismissed with it.")
+        await app.sees("It cannot be dismissed: that would hide the next break too.")
     settled = replace(made, findings=(), excepted=tuple(replace(each, by="exemption") for each in made.excepted))
     async with audited(MadeInspection(settled)) as app:
         await app.press("full_stop", "g", "d")

@@ -100,7 +100,7 @@ def test_what_changed_after_it_was_shown_is_not_reviewed_by_the_end_of_the_revie
         after = inspection.run_audit(Told().callbacks).inbox
         assert after is not None
         assert [each.path for each in after.files] == ["late.md"]
-        with pytest.raises(MemtuiError, match="Something changed meanwhile"):
+        with pytest.raises(MemtuiError, match="a file changed since it was shown"):
             inspection.finish(shown, audit)
         inspection.close()
 

@@ -237,7 +237,7 @@ def test_the_page_of_a_group_says_its_cause_its_first_places_and_what_to_do() ->
     text = "\n".join("".join(piece for piece, _ in line) for line in page(60))
     for said in (
         "WARN  missing-path",
-        "59 notes name paths below src/legacy/, which is not",
+        "59 notes name paths below src/legacy/, which does not",
         "notes/19.md:3",
         "and 39 more",
         "Enter",

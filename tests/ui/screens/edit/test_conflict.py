@@ -88,7 +88,7 @@ def test_what_cannot_be_decided_is_shown_first_and_asked_about() -> None:
         (conflict(theirs=None, situation=NoteChange.DELETED), "kt"),
         (conflict(theirs=BASE, situation=NoteChange.MOVED, moved_to="b.md"), "kot"),
         (conflict(situation=NoteChange.MOVED, moved_to="b.md"), "mkot"),
-        (conflict(theirs=None, situation=NoteChange.REPLACED, detail="a folder stands there now"), "bt"),
+        (conflict(theirs=None, situation=NoteChange.REPLACED, detail="it is a directory now"), "bt"),
         (conflict(theirs=b"\xff\0", situation=NoteChange.REPLACED), "bkt"),
         (conflict(theirs=None, situation=NoteChange.UNREADABLE, detail="permission denied"), "bt"),
         (conflict(base=None), "mkt"),
@@ -111,7 +111,7 @@ def test_only_what_is_possible_is_offered(found: SaveConflict, keys: str) -> Non
     ("actor", "title", "name"),
     [
         (Outside(), "Another program changed", "outside"),
-        (Person(), "You, elsewhere, changed", "elsewhere"),
+        (Person(), "You (elsewhere) changed", "elsewhere"),
         (Agent("you"), "agent:you changed", "agent:you"),
         (Agent("a\nb\x1b[31m[red]"), r"a\nb\x1b[31m[r.. changed", r"a\nb\x1b[31m[r.."),
     ],
@@ -124,7 +124,7 @@ def test_who_it_was_is_named_as_everywhere(actor: Actor, title: str, name: str) 
 
 def test_line_ends_alone_are_said_and_merging_takes_them_over() -> None:
     about = build_conflict_prompt(conflict(theirs=BASE.replace("\n", "\r\n")))
-    assert "only its line ends or mark" in about.sides[0]
+    assert "only line endings or BOM" in about.sides[0]
     assert offered(about)["m"] == MergeTexts(MINE)
 
 
@@ -174,7 +174,7 @@ async def test_each_key_chooses_what_it_says(keys: str, answer: type | None) -> 
 
 async def test_a_click_chooses_as_well() -> None:
     async with asking(conflict()) as (app, pilot, _):
-        row = next(number for number, line in enumerate(app.text.split("\n")) if "Keep mine" in line)
+        row = next(number for number, line in enumerate(app.text.split("\n")) if "Keep yours" in line)
         await pilot.click(offset=(20, row))
         await pilot.pause()
         assert app.answers == [KeepMine()]
@@ -185,8 +185,8 @@ async def test_all_three_texts_and_every_answer_are_in_sight(size: tuple[int, in
     async with asking(conflict(), size) as (app, _, _press):
         for words in (
             "! Claude changed this file", "**concise** answers", "**very concise** answers", "answers, in",
-            "Merge: both changes go together", "(recommended)", "Keep mine; Claude's version stays in history",
-            "Take Claude's; mine is saved as a draft", "m merge  k keep yours  t take theirs", "Esc back",
+            "Merge: both changes fit together", "(recommended)", "Keep yours; Claude's version stays in history",
+            "Take Claude's; yours is saved as a draft", "m merge  k keep mine  t take theirs", "Esc back",
         ):  # fmt: skip
             assert words in app.text
         assert all(cell_len(line) <= size[0] for line in app.text.split("\n"))
@@ -271,14 +271,14 @@ async def test_a_place_that_is_longer_than_the_screen_scrolls_and_the_answers_st
             await pilot.press("pagedown")
         await pilot.pause()
         assert min(int(number) for number in re.findall(r"mine (\d+)", app.text)) > 10
-        assert "Keep mine" in app.text
+        assert "Keep yours" in app.text
 
 
 async def test_of_a_line_that_is_far_too_long_what_differs_is_in_sight() -> None:
     line = "word " * 200_000
     found = conflict(line + "mine\n", line + "theirs\n", base=line + "base\n")
     async with asking(found) as (app, _, _press):
-        for words in ("..word", "word mine", "word theirs", "word base", "Keep mine"):
+        for words in ("..word", "word mine", "word theirs", "word base", "Keep yours"):
             assert words in app.text
 
 

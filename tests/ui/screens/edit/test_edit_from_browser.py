@@ -174,5 +174,5 @@ def test_without_any_editor_it_is_said_how_to_set_one(tmp_path: Path, monkeypatc
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EditorUnavailable, match="There is no editor"):
+    with pytest.raises(EditorUnavailable, match="No editor is set"):
         parse_editor_command("")

@@ -191,7 +191,7 @@ async def test_what_an_agent_changes_is_shown_at_once_while_nothing_was_typed(ed
         await edit.press("ctrl+end")
         edit.agent("likes tea", "likes coffee\nand cake")
         await edit.wait_for(lambda: "coffee" in edit.area.text, "the change")
-        assert "Claude changed this memory" in edit.message
+        assert "Claude changed this note" in edit.message
         assert edit.area.cursor_location == (5, 0)
         assert not edit.screen.drafts.is_unsaved
         await edit.press("ctrl+z")
@@ -209,7 +209,7 @@ async def test_what_changed_meanwhile_is_merged_while_typing_and_the_cursor_stay
         await edit.type(" mine")
         edit.agent("likes **tea** a lot\n", "likes **green tea** a lot\nand more\n")
         await edit.wait_for(lambda: "^G merges now" in edit.text, "the line")
-        assert "Claude changed this memory" in edit.text
+        assert "Claude changed this note" in edit.text
         assert "! CHANGED" in edit.text
         await edit.press("ctrl+g")
         await edit.wait_for(lambda: "green tea" in edit.area.text, "the merge")
@@ -358,7 +358,7 @@ async def test_a_letter_that_was_meant_for_the_text_deletes_no_draft(editing: Ed
         assert list((tmp_path / "state").rglob("*.draft"))
     async with editing(asks=True) as edit:
         await edit.press("x", "d")
-        await edit.wait_for(lambda: "deleted" in edit.message, "the sentence")
+        await edit.wait_for(lambda: "Deleted the draft" in edit.message, "the sentence")
         assert not list((tmp_path / "state").rglob("*.draft"))
 
 

@@ -50,7 +50,7 @@ print(number)
 """
 
 SAVE, END, ESCAPE = "\x13", "\x1b[1;5F", "\x1b"
-QUESTION = "Merge: both changes go together"
+QUESTION = "Merge: both changes fit together"
 DOWN, SHIFT_DOWN, DELETE = "\x1b[B", "\x1b[1;2B", "\x1b[3~"
 TEXT = "# Shared\n\ncounter: 0\n\n- one fixed line\n- another one\n\n## Mine\n\n- written before\n"
 
