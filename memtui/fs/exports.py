@@ -65,7 +65,7 @@ class ExportWriter:
     ) -> None:
         self._nothing = nothing
         inside = f"is inside the memory folder, where an agent could read it. {nothing} Choose another place."
-        beside = f"is where the journal lies. {nothing}"
+        beside = f"is in the directory of the journal. {nothing}"
         places = ((folder, inside), (state, beside), *((other, inside) for other in others))
         self._forbidden = {os.path.realpath(path): words for path, words in places if path is not None}
         self._known = {_get_identity(path): words for path, words in self._forbidden.items()}
@@ -88,7 +88,7 @@ class ExportWriter:
         """Begin a file, which is in its place once it is committed. Arguments and errors are as for `write`."""
         name = os.path.expanduser(target)
         if "\0" in name:
-            raise WriteFailed(WriteFailureReason.NAME, f"A name cannot hold a NUL. {self._nothing}")
+            raise WriteFailed(WriteFailureReason.NAME, f"A file name cannot contain NUL. {self._nothing}")
         directory = os.path.realpath(os.path.dirname(name) or ".")
         place = os.path.join(directory, os.path.basename(name))
         self._check_path(place, os.path.basename(name))
@@ -111,9 +111,9 @@ class ExportWriter:
                 if each == directory or each.startswith(directory.rstrip("/") + "/"):
                     raise WriteFailed(WriteFailureReason.FORBIDDEN, f"Refused: {shown} {words}")
         if name in ("", ".", "..") or os.path.isdir(place):
-            raise WriteFailed(WriteFailureReason.NAME, f"{shown} is a folder. {self._nothing} Name a file in it.")
+            raise WriteFailed(WriteFailureReason.NAME, f"{shown} is a directory. {self._nothing} Name a file in it.")
         if os.path.exists(place) and not os.path.isfile(place):
-            raise WriteFailed(WriteFailureReason.NAME, f"{shown} is no regular file. {self._nothing} Name another one.")
+            raise WriteFailed(WriteFailureReason.NAME, f"{shown} is not a regular file. {self._nothing} Name another.")
 
     def _open_directory(self, directory: str, place: str, *, parents: bool) -> int:
         """Open a directory. What is missing of it is made only below one that was checked."""
@@ -167,7 +167,7 @@ class ExportWriter:
         if not force:
             raise self._make_exists_error(place)
         if seen.st_nlink > 1 and stat.S_ISREG(seen.st_mode) and self._has_forbidden_hard_link(seen):
-            words = f"is another name of a memory, or of the journal. {self._nothing} Choose another name."
+            words = f"is a hard link to a note or to the journal. {self._nothing} Choose another name."
             raise WriteFailed(WriteFailureReason.FORBIDDEN, f"Refused: {_format_path(place)} {words}")
 
     def _has_forbidden_hard_link(self, seen: os.stat_result) -> bool:
@@ -182,7 +182,7 @@ class ExportWriter:
         return False
 
     def _make_exists_error(self, place: str) -> WriteFailed:
-        text = f"{_format_path(place)} is there already. {self._nothing} To replace it: --force"
+        text = f"{_format_path(place)} already exists. {self._nothing} To replace it: --force"
         return WriteFailed(WriteFailureReason.EXISTS, text)
 
     @contextlib.contextmanager

@@ -70,9 +70,9 @@ class SandboxStatus:
     def sentence(self) -> str:
         if not self.version:
             return f"{self.reason} memtui itself opens everything read-only."
-        written = "write no file" if self.version >= _TRUNCATE_SINCE else "open no file for writing"
-        network = "" if self.has_network else ", and make no TCP connection"
-        return f"The kernel lets this process {written}{network} (Landlock {self.version})."
+        written = "writing files" if self.version >= _TRUNCATE_SINCE else "opening files for writing"
+        network = "" if self.has_network else " and from making TCP connections"
+        return f"The kernel keeps this process from {written}{network} (Landlock {self.version})."
 
 
 def get_landlock_version() -> int:
@@ -100,7 +100,7 @@ def restrict_writes(*, but: Iterable[str] = (), network: bool = False) -> Sandbo
     others = count_threads() - 1
     if others > 0:
         count = "another thread" if others == 1 else f"{others} other threads"
-        raise RuntimeError(f"the right to write is given up thread by thread, and {count} would keep it: do it earlier")
+        raise RuntimeError(f"{count} would still be able to write: give up the right to write before any thread starts")
     try:
         no_network = not network and version >= _NET_SINCE
         _apply_ruleset(version, but, no_network=no_network)

@@ -95,7 +95,7 @@ class WriteHelper:
                 undo.pop_all()
         except OSError as error:
             reason = os.strerror(error.errno or 0).lower()
-            words = f"No process can be begun that writes for this one: {reason}. Nothing was written."
+            words = f"The process that writes files cannot be started: {reason}. Nothing was written."
             raise WriteFailed(WriteFailureReason.FAILED, words) from error
         if self._pid == 0:
             _serve(its, outgoing, frozenset(os.fspath(path) for path in kept))
@@ -156,7 +156,7 @@ class WriteHelper:
 
 def _keep_file(kept: frozenset[str], path: str, data: bytes) -> None:
     if path not in kept:
-        raise WriteFailed(WriteFailureReason.FORBIDDEN, f"{path} is none of the files that may be replaced.")
+        raise WriteFailed(WriteFailureReason.FORBIDDEN, f"{path} is not one of the files that may be replaced.")
     try:
         write_atomic(path, data)
     except OSError as error:
@@ -172,7 +172,7 @@ def _resolve_path(path: str) -> str:
 
 def _make_gone_error(how: str, *, is_known: bool) -> WriteFailed:
     what = "Nothing was written." if is_known else "It is not known whether the file was written."
-    words = f"The process that writes for this one {how}. {what} Begin anew to write."
+    words = f"The process that writes files {how}. {what} Start memtui again to write."
     return WriteFailed(WriteFailureReason.FAILED, words)
 
 

@@ -64,7 +64,7 @@ def test_a_file_that_is_there_is_replaced_only_by_force(
     target = tmp_path / "journal.jsonl"
     target.write_text("mine")
     assert main(["export", "-o", str(target)]) == 5
-    assert "is there already. Nothing was exported. To replace it: --force" in capsys.readouterr().err
+    assert "already exists. Nothing was exported. To replace it: --force" in capsys.readouterr().err
     assert target.read_text() == "mine"
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     assert main(["export", "-o", str(tmp_path / "link")]) == 5
@@ -98,7 +98,7 @@ def test_a_place_that_cannot_be_written_is_said(
 ) -> None:
     (tmp_path / "out").mkdir()
     assert main(["export", "-o", str(tmp_path / "out")]) == 2
-    assert "is a folder. Nothing was exported." in capsys.readouterr().err
+    assert "is a directory. Nothing was exported." in capsys.readouterr().err
     assert main(["export", "-o", str(tmp_path / "none" / "x")]) == 74
     assert "could not be written: no such file or directory. Nothing was exported." in capsys.readouterr().err
 

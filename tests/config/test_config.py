@@ -144,8 +144,8 @@ def test_every_section_reaches_its_values(file: Path) -> None:
          'or "info". Did you mean "off"? The rule keeps its default.'),
         ('[audit.rules]\nstale = false', 'line 2: audit.rules."stale" is false; it must be "off", "on", "fail", "warn" '
          'or "info". Did you mean "off"? The rule keeps its default.'),
-        ('[audit]\nexempt = 3', "line 2: audit.exempt is 3, but it must be a list of tables: write [[audit.exempt]]. It "
-         "is not used."),
+        ('[audit]\nexempt = 3', "line 2: audit.exempt is 3, but it must be a list of tables: write [[audit.exempt]]. "
+         "It is not used."),
         ('[audit]\nexempt = [3]', "line 2: an exemption is 3; it must be a table: write [[audit.exempt]]. The "
          "exemption is not used."),
         ('[[audit.exempt]]\nrule = "stale"', 'line 1: the exemption of "stale" needs a reason: add '

@@ -94,7 +94,7 @@ def test_what_stands_there_is_kept_unless_it_may_be_replaced(writer: FileWriter,
     with pytest.raises(WriteFailed) as caught:
         writer.write(os.fspath(target), b"new")
     assert caught.value.reason is WriteFailureReason.EXISTS
-    assert "is there already. Nothing was written." in str(caught.value)
+    assert "already exists. Nothing was written." in str(caught.value)
     assert target.read_text() == "earlier"
     writer.write(os.fspath(target), b"new", force=True)
     assert target.read_text() == "new"
@@ -325,8 +325,8 @@ scribe.close()
     words = [sys.executable, "-c", code, os.fspath(tmp_path / "report")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     first, second, last = done.stdout.splitlines()
-    assert first.startswith("The process that writes for this one ended.")
-    assert second.startswith("The process that writes for this one has ended. Nothing was written.")
+    assert first.startswith("The process that writes files ended.")
+    assert second.startswith("The process that writes files has ended. Nothing was written.")
     assert last == "False 0"
     assert not (tmp_path / "report").exists()
 
@@ -354,7 +354,7 @@ print(len(os.listdir("/dev/fd")) - before)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines() == [
-        "failed No process can be begun that writes for this one: resource temporarily unavailable. "
+        "failed The process that writes files cannot be started: resource temporarily unavailable. "
         "Nothing was written.",
         "0",
     ]
