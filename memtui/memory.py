@@ -38,7 +38,7 @@ JOURNAL = "journal.db"
 _LOCK_SECONDS = 5.0
 _BEGUN = "begun"
 """A file beside the journal that says that there was one: made once there is."""
-_GONE = "the earlier journal of this folder is missing"
+_GONE = "the earlier journal for this folder is missing"
 
 
 def open(
@@ -185,7 +185,7 @@ def _load_readable_journal(where: Path) -> tuple[Journal, RecordedState]:
     path = str(where / JOURNAL)
     place = format_path(path)
     if is_journal_missing(where):
-        problem = f"The journal of this folder is missing from {place}."
+        problem = f"The journal for this folder is missing from {place}."
         return _make_empty_journal(place, problem, is_damaged=True)
     try:
         check_regular_files(path)

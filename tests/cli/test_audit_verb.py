@@ -307,7 +307,7 @@ def test_what_is_wrong_in_the_settings_of_an_audit_is_said(run: Run, settings: C
     settings('[audit.rules]\n"anthropic-kye" = "off"\n[[audit.exempt]]\nrule = "stale"\n')
     said = run("audit", "--json").err.decode()
     assert 'audit.rules names "anthropic-kye", and there is no such rule. Did you mean anthropic-key?' in said
-    assert 'the exemption of "stale" has no reason' in said
+    assert 'the exemption of "stale" needs a reason' in said
     assert "line 2" in said
 
 
