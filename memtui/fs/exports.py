@@ -65,7 +65,7 @@ class ExportWriter:
     ) -> None:
         self._nothing = nothing
         inside = f"is inside the memory folder, where an agent could read it. {nothing} Choose another place."
-        beside = f"is in the directory of the journal. {nothing}"
+        beside = f"is in the directory of the journal. {nothing} Choose another place."
         places = ((folder, inside), (state, beside), *((other, inside) for other in others))
         self._forbidden = {os.path.realpath(path): words for path, words in places if path is not None}
         self._known = {_get_identity(path): words for path, words in self._forbidden.items()}
@@ -113,7 +113,9 @@ class ExportWriter:
         if name in ("", ".", "..") or os.path.isdir(place):
             raise WriteFailed(WriteFailureReason.NAME, f"{shown} is a directory. {self._nothing} Name a file in it.")
         if os.path.exists(place) and not os.path.isfile(place):
-            raise WriteFailed(WriteFailureReason.NAME, f"{shown} is not a regular file. {self._nothing} Name another.")
+            raise WriteFailed(
+                WriteFailureReason.NAME, f"{shown} is not a regular file. {self._nothing} Name another one."
+            )
 
     def _open_directory(self, directory: str, place: str, *, parents: bool) -> int:
         """Open a directory. What is missing of it is made only below one that was checked."""
@@ -167,7 +169,7 @@ class ExportWriter:
         if not force:
             raise self._make_exists_error(place)
         if seen.st_nlink > 1 and stat.S_ISREG(seen.st_mode) and self._has_forbidden_hard_link(seen):
-            words = f"is a hard link to a note or to the journal. {self._nothing} Choose another name."
+            words = f"is another name of a note or of the journal. {self._nothing} Choose another name."
             raise WriteFailed(WriteFailureReason.FORBIDDEN, f"Refused: {_format_path(place)} {words}")
 
     def _has_forbidden_hard_link(self, seen: os.stat_result) -> bool:

@@ -100,7 +100,7 @@ def restrict_writes(*, but: Iterable[str] = (), network: bool = False) -> Sandbo
     others = count_threads() - 1
     if others > 0:
         count = "another thread" if others == 1 else f"{others} other threads"
-        raise RuntimeError(f"{count} would still be able to write: give up the right to write before any thread starts")
+        raise RuntimeError(f"{count} would keep the right to write: drop it earlier")
     try:
         no_network = not network and version >= _NET_SINCE
         _apply_ruleset(version, but, no_network=no_network)

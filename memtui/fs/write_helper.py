@@ -95,7 +95,7 @@ class WriteHelper:
                 undo.pop_all()
         except OSError as error:
             reason = os.strerror(error.errno or 0).lower()
-            words = f"The process that writes files cannot be started: {reason}. Nothing was written."
+            words = f"The writer process could not be started: {reason}. Nothing was written."
             raise WriteFailed(WriteFailureReason.FAILED, words) from error
         if self._pid == 0:
             _serve(its, outgoing, frozenset(os.fspath(path) for path in kept))
@@ -171,8 +171,8 @@ def _resolve_path(path: str) -> str:
 
 
 def _make_gone_error(how: str, *, is_known: bool) -> WriteFailed:
-    what = "Nothing was written." if is_known else "It is not known whether the file was written."
-    words = f"The process that writes files {how}. {what} Start memtui again to write."
+    what = "Nothing was written." if is_known else "The file may or may not have been written."
+    words = f"The writer process {how}. {what} Start memtui again to write."
     return WriteFailed(WriteFailureReason.FAILED, words)
 
 

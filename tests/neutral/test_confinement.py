@@ -185,7 +185,7 @@ def test_what_only_reads_goes_on(tmp_path: Path) -> None:
 @needs_landlock
 def test_it_is_too_late_once_there_is_another_thread() -> None:
     imports = "from memtui.fs.landlock import restrict_writes"
-    assert "another thread would still be able to write: give up the right" in run_beside_thread(
+    assert "another thread would keep the right to write: drop it earlier" in run_beside_thread(
         imports, "restrict_writes()"
     )
 

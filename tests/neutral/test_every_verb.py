@@ -147,7 +147,9 @@ def test_nothing_is_touched(
     assert done.returncode in (0, 1, 2, 3, 4, 6), done.stderr
     if done.returncode == 4:
         said = done.stderr + done.stdout
-        assert any(word in said for word in ("read-only", "inside the memory folder", "directory of the journal")), said
+        assert any(
+            word in said for word in ("read-only", "inside the memory folder", "in the directory of the journal")
+        ), said
     if traced is not None:
         calls = (tmp_path / "calls").read_text(errors="replace").splitlines()
         assert calls

@@ -114,7 +114,7 @@ def test_another_name_of_a_memory_is_not_replaced(folder: Path, out: Path, where
     (folder / where).write_text("text")
     os.link(folder / where, out / "report.md")
     before = (folder / where).stat()
-    with pytest.raises(WriteFailed, match="is a hard link to a note") as caught:
+    with pytest.raises(WriteFailed, match="is another name of a note") as caught:
         ExportWriter(folder, None).write(os.fspath(out / "report.md"), b"x", force=True)
     assert caught.value.reason is WriteFailureReason.FORBIDDEN
     assert (folder / where).stat() == before
@@ -125,7 +125,7 @@ def test_another_name_of_the_journal_is_not_replaced(folder: Path, out: Path, tm
     state.mkdir()
     (state / "journal.db").write_text("journal")
     os.link(state / "journal.db", out / "report.md")
-    with pytest.raises(WriteFailed, match="or to the journal"):
+    with pytest.raises(WriteFailed, match="or of the journal"):
         ExportWriter(folder, state).write(os.fspath(out / "report.md"), b"x", force=True)
     assert (state / "journal.db").stat().st_nlink == 2
 

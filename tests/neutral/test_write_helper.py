@@ -325,8 +325,8 @@ scribe.close()
     words = [sys.executable, "-c", code, os.fspath(tmp_path / "report")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     first, second, last = done.stdout.splitlines()
-    assert first.startswith("The process that writes files ended.")
-    assert second.startswith("The process that writes files has ended. Nothing was written.")
+    assert first.startswith("The writer process ended.")
+    assert second.startswith("The writer process has ended. Nothing was written.")
     assert last == "False 0"
     assert not (tmp_path / "report").exists()
 
@@ -354,8 +354,7 @@ print(len(os.listdir("/dev/fd")) - before)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines() == [
-        "failed The process that writes files cannot be started: resource temporarily unavailable. "
-        "Nothing was written.",
+        "failed The writer process could not be started: resource temporarily unavailable. Nothing was written.",
         "0",
     ]
 
