@@ -10,7 +10,7 @@ from functools import cache
 from memtui.config.settings import Config, Setting, format_toml, list_settings
 
 _WIDTH = 100
-_RULES = "To list them: memtui audit --rules."
+_RULES = "To list the rules: memtui audit --rules."
 _EXEMPT = "An exemption needs a rule or a fingerprint, and a reason. path is a pattern, until is the last day."
 _EXEMPTION = (
     "# [[audit.exempt]]",

@@ -49,7 +49,7 @@ class UiSettings:
     """Whether memtui uses the mouse. Without it, the terminal selects text as usual."""
 
     screen_reader: bool = False
-    """Whether memtui prints lines, sentences and numbered menus, and draws no screen."""
+    """Whether memtui prints sentences and numbered menus line by line, and draws no screen."""
 
     remember: bool = True
     """Whether a folder opens as you left it: cursor, expanded directories, order, panes."""
