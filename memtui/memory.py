@@ -38,7 +38,7 @@ JOURNAL = "journal.db"
 _LOCK_SECONDS = 5.0
 _BEGUN = "begun"
 """A file beside the journal that says that there was one: made once there is."""
-_GONE = "the journal that was kept for this folder before is gone"
+_GONE = "the earlier journal for this folder is missing"
 
 
 def open(
@@ -185,14 +185,14 @@ def _load_readable_journal(where: Path) -> tuple[Journal, RecordedState]:
     path = str(where / JOURNAL)
     place = format_path(path)
     if is_journal_missing(where):
-        problem = f"The journal that was kept for this folder is gone from {place}."
+        problem = f"The journal for this folder is missing from {place}."
         return _make_empty_journal(place, problem, is_damaged=True)
     try:
         check_regular_files(path)
         os.stat(path)
         journal = Journal.copy_from(path)
     except FileNotFoundError:
-        return _make_empty_journal(place, "memtui has recorded nothing of this folder.")
+        return _make_empty_journal(place, "memtui has no history of this folder.")
     except OSError as error:
         reason = error.strerror.lower() if error.strerror else str(error)
         is_forbidden = error.errno in (errno.EACCES, errno.EPERM)  # else nobody can read what stands there
@@ -217,8 +217,8 @@ def _resolve_journal_path(journal: str | os.PathLike[str], folder: str) -> str:
     """The real path of a journal that was named; raises `StateUnusable` if an agent could write it there."""
     place = os.path.realpath(os.path.expanduser(journal))
     if place.startswith(folder.rstrip("/") + "/"):
-        words = "is inside the memory folder, where an agent could write it. Nothing of it was used."
-        raise StateUnusable(f"The journal {format_path(place)} {words} Name a copy outside.")
+        words = "is inside the memory folder, where an agent could change it. It was not used."
+        raise StateUnusable(f"The journal {format_path(place)} {words} Name a copy outside the folder.")
     return place
 
 
@@ -252,7 +252,7 @@ def _open_journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
             except JournalDamaged as damaged:
                 aside = _move_damaged_aside(path)
                 journal = Journal(str(path))
-                _append_begin_event(journal, f"the journal before was damaged and is set aside as {aside}: {damaged}")
+                _append_begin_event(journal, f"the earlier journal was damaged and is set aside as {aside}: {damaged}")
                 return journal
     if was_used and not was_there:
         with store.begin_transaction(_LOCK_SECONDS):

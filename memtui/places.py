@@ -473,8 +473,8 @@ def format_owner(place: MemoryLocation) -> str:
 def format_project(place: MemoryLocation) -> str:
     """Which project they are about, and whether it is still there; empty where there is none."""
     if not place.files and not place.is_counted:
-        return "the disk does not answer"
+        return "the disk does not respond"
     if place.project is None:
-        return "project not known" if place.owner is MemoryOwner.CLAUDE_CODE else ""
-    case = {True: "", False: ", which is gone", None: ", which does not answer"}[place.project_exists]
+        return "unknown project" if place.owner is MemoryOwner.CLAUDE_CODE else ""
+    case = {True: "", False: " (deleted)", None: " (does not respond)"}[place.project_exists]
     return f"for {to_one_line(format_path(place.project))}{case}"

@@ -212,7 +212,7 @@ class FolderWatcher:
                 self._set_status(WatchStatus(WatchMode.GONE, str(error)))
                 self._stop.wait(_POLL_SECONDS)
             except (MemtuiError, OSError) as error:
-                words = f"Changes by others cannot be followed: {error} Trying again."
+                words = f"Changes by other programs cannot be followed: {error} Trying again."
                 self._set_status(WatchStatus(WatchMode.POLLING, words))
                 self._stop.wait(_POLL_SECONDS)
             finally:
@@ -270,7 +270,7 @@ class FolderWatcher:
         except (MemoryClosed, FolderMissing):
             raise
         except (MemtuiError, OSError) as error:
-            words = f"Changes by others cannot be recorded: {error} Trying again."
+            words = f"Changes by other programs cannot be recorded: {error} Trying again."
             self._set_status(WatchStatus(WatchMode.POLLING, words))
             self._failed = True
             self._look_again = started + _POLL_SECONDS

@@ -73,7 +73,7 @@ def test_a_project_of_claude_code_is_told_by_its_sessions(home: Path) -> None:
     place = _only(find_memory_folders(home=str(home)))
     assert (place.owner, place.path) == (MemoryOwner.CLAUDE_CODE, str(memory))
     assert (place.project, place.project_exists) == (str(project), False)
-    assert format_project(place) == "for ~/my.app/back_end, which is gone"
+    assert format_project(place) == "for ~/my.app/back_end (deleted)"
     project.mkdir(parents=True)
     place = _only(find_memory_folders(home=str(home)))
     assert place.project_exists
@@ -98,7 +98,7 @@ def test_a_project_without_sessions_is_told_by_the_directories_that_there_are(ho
     (home / "a.b" / "c-d").mkdir(parents=True)  # written in the same way: nobody knows which
     place = _only(find_memory_folders(home=str(home)))
     assert place.project is None
-    assert format_project(place) == "project not known"
+    assert format_project(place) == "unknown project"
 
 
 def test_a_session_of_another_place_is_not_believed(home: Path) -> None:
@@ -196,7 +196,7 @@ def test_the_verb_lists_them_all(home: Path, capfd: pytest.CaptureFixture[str]) 
     memory = _project(home, home / "app\x1b[2J", {"cwd": str(home / "app\x1b[2J")})
     assert main(["places"]) == 0
     out = capfd.readouterr().out
-    assert "for ~/app\\x1b[2J, which is gone" in out
+    assert "for ~/app\\x1b[2J (deleted)" in out
     assert "\x1b" not in out
     assert main(["places", "--json"]) == 0
     record = json.loads(capfd.readouterr().out)["places"][0]
@@ -335,7 +335,7 @@ def test_a_disk_that_does_not_answer_keeps_nobody_waiting(home: Path, far: Far) 
     }
     assert places[str(home / "near")].path == str(near)
     assert places[str(home / "far" / "app")].project_exists is None
-    assert format_project(places[str(home / "far" / "app")]) == "for ~/far/app, which does not answer"
+    assert format_project(places[str(home / "far" / "app")]) == "for ~/far/app (does not respond)"
 
 
 def test_a_folder_on_a_disk_that_does_not_answer_is_listed_as_such(home: Path, far: Far) -> None:
@@ -345,7 +345,7 @@ def test_a_folder_on_a_disk_that_does_not_answer_is_listed_as_such(home: Path, f
         pass
     place = _only(find_memory_folders(home=str(home), reach=DirectoryProber(patience=1.0, look=far)))
     assert (place.path, place.files, place.is_counted) == (str(folder), 0, False)
-    assert format_project(place) == "the disk does not answer"
+    assert format_project(place) == "the disk does not respond"
 
 
 def test_below_a_directory_that_did_not_answer_nothing_more_is_asked(home: Path, far: Far) -> None:

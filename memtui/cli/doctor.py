@@ -177,7 +177,7 @@ def _check_journal(path: Path) -> Iterator[Check]:
     try:
         check_regular_files(str(path))
         if is_journal_missing(path.parent):
-            missing = f"the journal that was kept for this folder is missing from {format_path(path)}"
+            missing = f"the journal for this folder is missing from {format_path(path)}"
             yield Check("journal", "fail", missing)
             return
         if not path.exists():

@@ -77,7 +77,7 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         if is_journal_missing(Path(directory)):
-            missing = f"The journal that was kept {whose} is missing. Its history cannot be verified."
+            missing = f"The journal {whose} is missing. Its history cannot be verified."
             raise NotFound(missing) from None
         raise NotFound(
             f"There is no journal {whose}. Nothing was recorded there yet, or it is kept elsewhere: --state DIR"

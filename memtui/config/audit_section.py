@@ -28,7 +28,7 @@ _NOT_USED = "The exemption is not used."
 def parse_exemption(table: object, name: tuple[str, ...], complain: Complain) -> Exemption | None:
     """One exemption; `None` if it cannot be used, and then that is said."""
     if not isinstance(table, dict):
-        words = f"an exemption is {format_toml(table)}; it is a table of its own: write [[audit.exempt]]."
+        words = f"an exemption is {format_toml(table)}; it must be a table: write [[audit.exempt]]."
         complain(f"{words} {_NOT_USED}", name)
         return None
     key, words = _find_fault(table)
@@ -48,30 +48,30 @@ def _find_fault(table: Mapping[str, Any]) -> tuple[str, str]:
     """The first key of an exemption that cannot be used, empty for the table itself, and why; empty for no fault."""
     for key in table:
         if key not in _KEYS:
-            hint = format_suggestion(key, _KEYS, f"There are: {', '.join(_KEYS)}.")
+            hint = format_suggestion(key, _KEYS, f"Settings: {', '.join(_KEYS)}.")
             return key, f"there is no setting audit.exempt.{key}. {hint}"
     for key, value in table.items():
         if key != "until" and not isinstance(value, str):
-            return key, f"audit.exempt.{key} is {format_toml(value)}; it must be a text in quotes."
+            return key, f"audit.exempt.{key} is {format_toml(value)}; it must be a string in quotes."
     rule, fingerprint = table.get("rule", ""), table.get("fingerprint", "").lower()
     if len(rule) > LONGEST_NAME:
-        return "rule", f"audit.exempt.rule has {len(rule):,} characters; no name of a rule has."
+        return "rule", f"audit.exempt.rule has {len(rule):,} characters; the limit is {LONGEST_NAME}."
     if not rule and not fingerprint:
-        return "", 'an exemption has no rule: say which, such as rule = "stale", or rule = "*-key".'
+        return "", 'an exemption needs a rule, such as rule = "stale" or rule = "*-key".'
     if fingerprint and (len(fingerprint) != _DIGITS or not _HEXADECIMAL.issuperset(fingerprint)):
-        words = f"audit.exempt.fingerprint is {format_toml(fingerprint)}; it must be the 16 digits that a report tells."
-        return "fingerprint", words
+        given = format_toml(fingerprint)
+        return "fingerprint", f"audit.exempt.fingerprint is {given}; it must be 16 hexadecimal digits, as in a report."
     if not table.get("reason", "").strip():
         what = format_toml(rule or fingerprint)
-        return "", f'the exemption of {what} has no reason: say why it is in order, reason = "...".'
+        return "", f'the exemption of {what} needs a reason: add reason = "...".'
     if "until" in table and _parse_day(table["until"]) is None:
-        return "until", f"audit.exempt.until is {format_toml(table['until'])}; it must be a day, such as 2026-12-31."
+        return "until", f"audit.exempt.until is {format_toml(table['until'])}; it must be a date, such as 2026-12-31."
     if not table.get("path", "**").strip():
-        return "path", 'audit.exempt.path is empty; leave it out, or say "**", to mean everything.'
+        return "path", 'audit.exempt.path is empty; for all files leave it out or write "**".'
     path = _get_relative_path(table)
     if not {".", ".."}.isdisjoint(path.split("/")) or "\\" in path:
         given = format_toml(table["path"])
-        return "path", f'audit.exempt.path is {given}; it is relative to the folder, such as "examples/**".'
+        return "path", f'audit.exempt.path is {given}; it must be relative to the folder, such as "examples/**".'
     return "", ""
 
 
@@ -89,7 +89,7 @@ def parse_rule_setting(value: object, name: tuple[str, ...], complain: Complain)
     rule = ".".join(name[2:])
     complain(
         f'audit.rules."{rule}" is {format_toml(value)}; it must be {", ".join(others)} or {last}. '
-        f"{hint}{' ' * bool(hint)}The rule stays as it is by itself.",
+        f"{hint}{' ' * bool(hint)}The rule keeps its default.",
         name,
     )
     return None

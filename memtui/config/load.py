@@ -72,14 +72,14 @@ class ConfigReader:
         if folder is not None and _is_inside_folder(path, folder):
             self.exists = os.path.exists(path)
             if self.exists:
-                where = f"it is inside the memory folder {format_path(folder)}, where an agent could write it"
-                self._report(f"{self._file} is not used: {where}. Move it to another place.")
+                where = f"it is inside the memory folder {format_path(folder)}, where an agent could change it"
+                self._report(f"{self._file} is not used: {where}. Move it out of the folder.")
             return
         try:
             data = _read_bytes(path)
         except FileNotFoundError as error:
             if must_exist:
-                words = f"There is no file {self._file}. Nothing was opened. Without one: --no-config"
+                words = f"There is no file {self._file}. Nothing was opened. To run without one: --no-config"
                 raise ConfigUnreadable(words) from error
             return
         except OSError as error:
@@ -100,7 +100,7 @@ class ConfigReader:
             text = data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
-            words = f"{self._file}, line {line}: this is not UTF-8. Nothing in the file is used until it is mended."
+            words = f"{self._file}, line {line}: invalid UTF-8. Nothing in the file is used until it is fixed."
             self.problems.append(ConfigProblem(words, line=line))
             return
         try:
@@ -110,10 +110,10 @@ class ConfigReader:
             long = None if isinstance(error, tomllib.TOMLDecodeError) else _LONG_NUMBER.search(text)
             last = text.rstrip("\n").count("\n") + 1
             line = int(found[1]) if found else text.count("\n", 0, long.start()) + 1 if long else last
-            why = _AT.sub("", str(error)).replace(" (at end of document)", "") or "it is nested too deep"
+            why = _AT.sub("", str(error)).replace(" (at end of document)", "") or "it is nested too deeply"
             why = "a number has too many digits" if long else why
-            words = f"{self._file}, line {line}: this is not TOML: {why[:1].lower()}{why[1:]}."
-            self.problems.append(ConfigProblem(f"{words} Nothing in the file is used until it is mended.", line=line))
+            words = f"{self._file}, line {line}: invalid TOML: {why[:1].lower()}{why[1:]}."
+            self.problems.append(ConfigProblem(f"{words} Nothing in the file is used until it is fixed.", line=line))
             return
 
         self._lines = index_lines(text)
@@ -153,20 +153,22 @@ class ConfigReader:
             self.keys[full] = value
             self.origins[f"{_KEYS}.{full}"] = f"{self._file}:{self._find_line(name)}"
         else:
-            kind = 'a key in quotes, or several with commas between, such as "r,f2"'
-            self._report(f'keys."{full}" is {format_toml(value)}; it is {kind}. It keeps the keys that it had.', name)
+            kind = 'a key in quotes, or several separated by commas, such as "r,f2"'
+            words = f'keys."{full}" is {format_toml(value)}; it must be {kind}.'
+            self._report(f"{words} It keeps its default keys.", name)
 
     def _add_rules(self, table: object) -> None:
         from memtui.config.audit_section import LONGEST_NAME, parse_rule_setting  # noqa: PLC0415 - start-up: few files have rules
 
         if not isinstance(table, dict):
-            words = f"audit.rules is {format_toml(table)} here, and it is a section: write [audit.rules]."
+            words = f"audit.rules is {format_toml(table)}, but it must be a section: write [audit.rules]."
             self._report(f"{words} It is not used.", _RULES)
             return
         for name, value in table.items():
             full = (*_RULES, name)
             if len(name) > LONGEST_NAME:
-                self._report(f"a name in audit.rules has {len(name):,} characters; no name of a rule has.", _RULES)
+                words = f"a name in audit.rules has {len(name):,} characters; the limit is {LONGEST_NAME}."
+                self._report(words, _RULES)
             elif (settled := parse_rule_setting(value, full, self._report)) is not None:
                 self._rules[name] = settled
                 self.origins[".".join(full)] = f"{self._file}:{self._find_line(full)}"
@@ -175,7 +177,7 @@ class ConfigReader:
         from memtui.config.audit_section import parse_exemption  # noqa: PLC0415 - start-up: few files have exemptions
 
         if not isinstance(value, list):
-            words = f"audit.exempt is {format_toml(value)} here, and there may be many: write [[audit.exempt]]."
+            words = f"audit.exempt is {format_toml(value)}, but it must be a list of tables: write [[audit.exempt]]."
             self._report(f"{words} It is not used.", _EXEMPT)
             return
         for number, each in enumerate(value):
@@ -187,22 +189,22 @@ class ConfigReader:
     def _report_value(self, name: tuple[str, ...], setting: Setting, value: object) -> None:
         meant = setting.find_nearest(value)
         hint = f" Did you mean {format_toml(meant)}?" if meant is not None and setting.is_valid(meant) else ""
-        default = "it is as if not set" if setting.default is None else f"{format_toml(setting.default)} is used"
+        default = "it is not set" if setting.default is None else f"{format_toml(setting.default)} is used"
         words = f"{setting.name} is {format_toml(value)}; it must be {setting.kind}.{hint}"
         self._report(f"{words} For now {default}.", name)
 
     def _report_name(self, name: tuple[str, ...], value: object) -> None:
         full = ".".join(name)
         if full in list_sections():
-            words = f"{full} is {format_toml(value)} here, and it is a section: write [{full}]."
+            words = f"{full} is {format_toml(value)}, but it must be a section: write [{full}]."
             self._report(f"{words} It is not used.", name)
             return
         if isinstance(value, dict) or (name[0] not in list_sections() and len(name) > 1):
-            there = f"There are: {', '.join(list_sections())}."
+            there = f"Sections: {', '.join(list_sections())}."
             hint = format_suggestion(name[0], list_sections(), there, shown="[{}]")
             self._report(f"there is no section [{name[0]}]. {hint} It is not used.", name)
             return
-        hint = format_suggestion(full, list_settings(), "All there are: memtui config show.", dotted=True)
+        hint = format_suggestion(full, list_settings(), "To list them: memtui config show.", dotted=True)
         self._report(f"there is no setting {full}. {hint} It is not used.", name)
 
     def _report(self, words: str, name: tuple[str, ...] = ()) -> None:
@@ -240,10 +242,10 @@ def _read_bytes(path: str) -> bytes:
         if path == os.devnull:
             return b""
         if not stat.S_ISREG(mode):
-            raise OSError(errno.EISDIR, "") if stat.S_ISDIR(mode) else OSError("it is no file")
+            raise OSError(errno.EISDIR, "") if stat.S_ISDIR(mode) else OSError("it is not a file")
         data = file.read(_MOST + 1)
     if len(data) > _MOST:
-        raise OSError("it is too long to be one")
+        raise OSError(f"it is larger than {_MOST:,} bytes")
     return data
 
 

@@ -10,13 +10,13 @@ from functools import cache
 from memtui.config.settings import Config, Setting, format_toml, list_settings
 
 _WIDTH = 100
-_RULES = "Which there are: memtui audit --rules."
-_EXEMPT = "What is excepted needs a rule or a fingerprint, and a reason; path is a pattern, until the last day."
+_RULES = "To list the rules: memtui audit --rules."
+_EXEMPT = "An exemption needs a rule or a fingerprint, and a reason. path is a pattern, until is the last day."
 _EXEMPTION = (
     "# [[audit.exempt]]",
     '#   rule = "*-key"',
     '#   path = "examples/**"',
-    '#   reason = "keys of the manual, that never worked"',
+    '#   reason = "keys in the manual that never worked"',
     "#   until = 2026-12-31",
 )
 _INSTEAD = {bool: "true", int: "10000", float: "1.0", str: '""'}
@@ -40,7 +40,7 @@ def render_template() -> str:
     """A file of settings in which nothing is set yet: every default, behind a sign that takes it out."""
     lines = [
         "# The settings of memtui. Every line is optional; those that begin with # are the defaults.",
-        "# What holds, and where it is from: memtui config show",
+        "# To see the values in use and where each is set: memtui config show",
     ]
     above = ""
     for setting in list_settings().values():
@@ -66,7 +66,7 @@ def render_template() -> str:
 
 
 def _describe_setting(setting: Setting) -> str:
-    may_be = f" It is {setting.kind}." if setting.choices else ""
+    may_be = f" One of {setting.kind}." if setting.choices else ""
     return load_descriptions()[setting.name] + may_be
 
 

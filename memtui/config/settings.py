@@ -25,34 +25,34 @@ EFFORTS: tuple[str, ...] = tuple(level for level in get_args(Effort) if level)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UiSettings:
-    """How the screen is."""
+    """The screen."""
 
     follow: bool = True
-    """Whether the screen goes where something happens, from the start. `f` switches it."""
+    """Whether the screen follows changes from the start. `f` switches it."""
 
     hidden: bool = False
-    """Whether files whose names begin with a dot are shown, from the start. `.` switches it."""
+    """Whether files whose names begin with a dot are shown from the start. `.` switches it."""
 
     sort: Literal["name", "-name", "modified", "-modified", "size", "-size"] = "name"
-    """How files are sorted at first; with a minus in front the other way round. `,` asks for another."""
+    """How files are sorted at first; a minus in front reverses the order. `,` changes it."""
 
     view: Literal["rendered", "source", "model"] = "rendered"
     """How a note is shown at first: rendered, as source, or as the model sees it. `t` switches it."""
 
     animations: bool = True
-    """Whether anything moves or is lit for a moment. Over SSH nothing does, unless TEXTUAL_ANIMATIONS says so."""
+    """Whether the screen is animated. Over SSH it is not, unless TEXTUAL_ANIMATIONS is set."""
 
     tips: bool = True
-    """Whether a start may show one key that is worth knowing; each is shown once."""
+    """Whether a tip about a key is shown at the start; each tip is shown once."""
 
     mouse: bool = True
-    """Whether the mouse works in memtui; without it the terminal selects text as everywhere."""
+    """Whether memtui uses the mouse. Without it, the terminal selects text as usual."""
 
     screen_reader: bool = False
-    """Whether memtui speaks line by line, in sentences and numbered menus, and draws no screen."""
+    """Whether memtui prints sentences and numbered menus line by line, and draws no screen."""
 
     remember: bool = True
-    """Whether a folder is shown as it was left: cursor, expanded folders, order, panes."""
+    """Whether a folder opens as you left it: cursor, expanded directories, order, panes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,48 +60,48 @@ class EditorSettings:
     """Your own editor."""
 
     command: str = ""
-    """The command of your editor, with its options; else VISUAL, EDITOR, or one that is installed."""
+    """The command of your editor, with its options. If empty: VISUAL, EDITOR, or one that is installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
-    """How a conversation is held, as the options of `memtui chat` say; those come first."""
+    """The chat. The options of `memtui chat` override these settings."""
 
     model: str = ""
-    """Which model; else the newest that the API lists."""
+    """The model. If empty: the newest that the API lists."""
 
     provider: Provider = "anthropic"
-    """Whose service is asked."""
+    """The service that runs the model."""
 
     policy: Literal["ask", "allow", "read-only"] = "ask"
-    """What becomes of writes to the memory. `memtui chat -p` is read-only unless --policy says otherwise."""
+    """What happens when the model writes to the memory folder. `memtui chat -p` is read-only without --policy."""
 
     system: str = ""
-    """A file with a system prompt of your own."""
+    """A file with your own system prompt."""
 
     guidance: str = ""
-    """What is to be remembered, and what not; or a file that says it."""
+    """What the model should remember and what not: a text, or the name of a file."""
 
     effort: Effort = ""
-    """How hard the model tries; else as the model has it."""
+    """How hard the model tries. If empty: the default of the model."""
 
     thinking: bool | None = None
-    """Whether the model may think; if not set, as the model has it."""
+    """Whether the model may think. If not set: the default of the model."""
 
     max_tokens: int | None = None
-    """Tokens that one answer may have; if not set, what fits the model."""
+    """The most tokens of one answer. If not set: what fits the model."""
 
     context_trigger: int | None = None
-    """Tokens of context from which old tool results are cleared; 0 is off; if not set, a share of what fits."""
+    """Tokens of context at which old tool results are cleared; 0 is off. If not set: a share of the context window."""
 
     input_price: float | None = None
-    """US dollars for a million tokens that the model reads; if not set, no price is shown."""
+    """US dollars per million input tokens. If not set: no price is shown."""
 
     output_price: float | None = None
-    """US dollars for a million tokens that the model writes."""
+    """US dollars per million output tokens."""
 
     max_calls: int = 200
-    """Tool calls in one turn, after which it is ended and you are asked."""
+    """Tool calls after which a turn stops and you are asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,28 +109,28 @@ class Config:
     """All that a person settles once."""
 
     dir: str = ""
-    """The memory folder, where none is named."""
+    """The memory folder to open if none is named."""
 
     theme: str = "auto"
-    """The colors: `auto` for light or dark as the terminal is, or a theme's name. `Ctrl+T` shows those there are."""
+    """The colors: `auto` for light or dark as in the terminal, or the name of a theme. `Ctrl+T` lists them."""
 
     ui: UiSettings = field(default_factory=UiSettings)
-    """How the screen is."""
+    """The screen."""
 
     editor: EditorSettings = field(default_factory=EditorSettings)
     """Your own editor."""
 
     memory: Settings = field(default_factory=Settings)
-    """How memory commands behave. The limits bind agents; a limit of 0 is off."""
+    """How memory commands behave. The limits apply to agents; a limit of 0 is off."""
 
     chat: ChatSettings = field(default_factory=ChatSettings)
-    """How a conversation is held, as the options of `memtui chat` say; those come first."""
+    """The chat. The options of `memtui chat` override these settings."""
 
     audit: AuditSettings = field(default_factory=AuditSettings)
-    """How an audit is done. A limit of 0 is off."""
+    """The audit. A limit of 0 is off."""
 
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Other keys for what can be done, by its id: several with commas between, none as "". `?` tells the ids."""
+    """Your own keys for actions, by id: several separated by commas, "" for none. `?` shows the ids."""
 
 
 _BEFORE = {
@@ -183,12 +183,12 @@ class Setting:
         if bool in self.types:
             return "true or false"
         if tuple in self.types:
-            return 'a list of texts, such as ["~/team.toml"]'
+            return 'a list of strings, such as ["~/team.toml"]'
         if self.name in _MOST:
             return f"a number from 0 to {_MOST[self.name]:g}"
         if float in self.types:
             return "a number, 0 or more"
-        return "a whole number, 0 or more" if int in self.types else "a text in quotes"
+        return "a whole number, 0 or more" if int in self.types else "a string in quotes"
 
     def is_valid(self, value: object) -> bool:
         """Whether it may have a value as it stands in the file."""
@@ -284,6 +284,6 @@ def format_toml(value: object) -> str:
         case dict():
             return "a table"
         case int() if value.bit_length() > _LARGEST_BITS:
-            return "a number of very many digits"
+            return "a very long number"
         case _:
             return str(value)

@@ -31,14 +31,14 @@ class Settings:
     """
 
     create: Creating = "overwrite"
-    """What `create` does where a file is already: the tool's description promises the model to overwrite."""
+    """What `create` does if the file exists. The tool's description tells the model that it is overwritten."""
     messages: Profile = "docs"
-    """The wording of answers: the tool's documentation, or the SDK's reference class."""
+    """The wording of answers to agents: as in the tool's documentation, or as in the SDK's reference class."""
     secrets: SecretPolicy = "flag"
-    """What becomes of a key that a command writes and that is certain by its issuer's shape: noted on the event,
-    refused, or left out of the text and of the record."""
+    """What happens when a command writes a key that is certain by its issuer's format: it is noted on the event,
+    refused, or left out of the text and of the history."""
     view_char_limit: int = 16_000
-    """Characters of text at which the view of a file is cut at a line's end; a single line can be viewed whole."""
+    """Characters of text at which the view of a file is cut, at a line's end. A single line can be viewed whole."""
     listing_limit: int = 2_000
     """Entries after which the view of a directory is cut."""
     max_file_bytes: int = 1_000_000
@@ -48,17 +48,17 @@ class Settings:
     max_files: int = 0
     """Files that the folder may hold after a command."""
     max_read_bytes: int = 64_000_000
-    """Bytes of the largest file that is read at all, by anyone; it protects memtui itself. 0 is off here as well."""
+    """Bytes above which a file is not read at all, by anyone. This protects memtui itself; 0 is off."""
     lock_seconds: float = 5.0
-    """Seconds that a command waits for other writers before it answers that the folder is busy; 0 is not at all."""
+    """Seconds that a command waits for other writers before it answers that the folder is busy; 0 does not wait."""
     durability: Durability = "journal"
-    """What is on the disk when a command answers: the journal, from which the folder is made again after a power cut
+    """What is on the disk when a command answers: the journal, from which the folder is restored after a power cut
     (its files follow within a second), or the files in the folder as well, which takes three times as long."""
     keep_days: int = 0
-    """Days after which a text that stands nowhere any more is removed from the record; 0 keeps all for ever. Events
-    are always kept, with the hashes of their texts."""
+    """Days after which a text that no file has any more is removed from the history; 0 keeps all. Events are always
+    kept, with the hashes of their texts."""
     keep_bytes: int = 0
-    """Bytes that the record's texts may take, as they are packed; beyond it the oldest that stand nowhere any more are
+    """Bytes that the texts in the history may take, compressed. Above it, the oldest that no file has any more are
     removed. 0 is off."""
 
     def __post_init__(self) -> None:
@@ -103,26 +103,26 @@ class AuditSettings:
     """What may differ from one audit to another. A limit of 0 is off."""
 
     stale_days: int = 180
-    """Days after which a note is stale that no agent has read and nobody has changed."""
+    """Days after which a note is stale if no agent has read it and nobody has changed it."""
     max_lines: int = 200
     """Lines of an index (`MEMORY.md`) that are loaded when a session starts."""
     max_index_bytes: int = 25_000
     """Bytes of an index that are loaded when a session starts."""
     max_note_tokens: int = 4_000
-    """Tokens of one note, estimated, above which it is long."""
+    """Estimated tokens above which a note is too long."""
     max_total_tokens: int = 0
-    """Tokens of all notes together, estimated: the budget of the folder."""
+    """Estimated tokens of all notes together: the budget of the folder."""
     max_line_characters: int = 2_000
-    """Characters of one line, beyond which text is pushed off the screen."""
+    """Characters of a line after which text counts as pushed off the screen."""
     near_duplicate: float = 0.9
-    """How alike two notes are, from 0 to 1, to be told as near duplicates."""
+    """How similar two notes must be, from 0 to 1, to be reported as near duplicates."""
     rule_files: tuple[str, ...] = ()
-    """Files with rules for your own secrets, in the TOML form of gitleaks; needs memtui[rules]. A relative path is
+    """Files with rules for your own secrets, in the TOML format of gitleaks; needs memtui[rules]. A relative path is
     relative to the settings file."""
     rules: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """What becomes of rules, by id or pattern: "off", "on", "fail", "warn" or "info"."""
+    """What happens with rules, by id or pattern: "off", "on", "fail", "warn" or "info"."""
     exemptions: tuple[Exemption, ...] = ()
-    """What is excepted, with the reason and until when."""
+    """Findings to leave out, with the reason and until when."""
 
 
 # Limits of a folder, and how much of each is used.

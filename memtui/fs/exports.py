@@ -88,7 +88,7 @@ class ExportWriter:
         """Begin a file, which is in its place once it is committed. Arguments and errors are as for `write`."""
         name = os.path.expanduser(target)
         if "\0" in name:
-            raise WriteFailed(WriteFailureReason.NAME, f"A name cannot hold a NUL. {self._nothing}")
+            raise WriteFailed(WriteFailureReason.NAME, f"A file name cannot contain NUL. {self._nothing}")
         directory = os.path.realpath(os.path.dirname(name) or ".")
         place = os.path.join(directory, os.path.basename(name))
         self._check_path(place, os.path.basename(name))

@@ -70,9 +70,9 @@ class SandboxStatus:
     def sentence(self) -> str:
         if not self.version:
             return f"{self.reason} memtui itself opens everything read-only."
-        written = "write no file" if self.version >= _TRUNCATE_SINCE else "open no file for writing"
-        network = "" if self.has_network else ", and make no TCP connection"
-        return f"The kernel lets this process {written}{network} (Landlock {self.version})."
+        written = "writing files" if self.version >= _TRUNCATE_SINCE else "opening files for writing"
+        network = "" if self.has_network else " and from making TCP connections"
+        return f"The kernel keeps this process from {written}{network} (Landlock {self.version})."
 
 
 def get_landlock_version() -> int:

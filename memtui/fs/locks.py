@@ -135,7 +135,7 @@ def _open_lock_file(directory: int) -> int:
     try:
         return os.open("lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=directory)
     except FileNotFoundError as error:
-        raise StateUnusable("The state directory is not there any more.") from error
+        raise StateUnusable("The state directory was deleted.") from error
 
 
 def _lock_fairly(fd: int, deadline: float) -> bool:

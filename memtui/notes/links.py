@@ -493,7 +493,7 @@ def resolve_link_target(
     if found is None and not here.path:
         found = path
     if found is None:
-        return UnresolvedLink(f"This link leads nowhere: there is no note {shown}.")
+        return UnresolvedLink(f"Broken link: there is no note {shown}.")
     if not here.fragment:
         return InternalLink(found)
     line = find_heading_line(text_of(found) or "", here.fragment)
@@ -514,15 +514,15 @@ def _parse_address(target: str) -> LinkTarget:
         target = "https:" + target
     scheme = target.partition(":")[0].casefold()
     if any(character == " " or unicodedata.category(character)[0] in "CZ" for character in target):
-        return UnresolvedLink(f"Not opened: {shorten_target(target)} holds characters that no address has.")
+        return UnresolvedLink(f"Not opened: {shorten_target(target)} contains characters that are invalid in a URL.")
     if scheme == "mailto":
         who = unquote(target[len("mailto:") :].partition("?")[0])
         if "@" not in who or any(unicodedata.category(character)[0] == "C" for character in who):
-            return UnresolvedLink(f"Not opened: {shorten_target(target)} is no mail address.")
+            return UnresolvedLink(f"Not opened: {shorten_target(target)} is not an email address.")
         return ExternalLink(target, to_one_line(who), _describe_suspicious_host(who.rpartition("@")[2]))
     if scheme not in _WEB:
         return UnresolvedLink(
-            f"Not opened: {shorten_target(target)}. Only http, https and mailto are, never {to_one_line(scheme)[:20]}."
+            f"Not opened: {shorten_target(target)}. Only http, https and mailto are, not {to_one_line(scheme)[:20]}."
         )
     try:
         parts = urlsplit(target)
@@ -530,10 +530,10 @@ def _parse_address(target: str) -> LinkTarget:
     except ValueError:
         host, port = None, None
     if not host:
-        return UnresolvedLink(f"Not opened: {shorten_target(target)} names no host.")
+        return UnresolvedLink(f"Not opened: {shorten_target(target)} has no host.")
     warning = _describe_suspicious_host(host)
     if parts.username is not None:
-        warning = f"What stands before the @ is no host: this leads to {to_one_line(host)}. {warning}".rstrip()
+        warning = f"The part before the @ is not the host: this opens {to_one_line(host)}. {warning}".rstrip()
     return ExternalLink(target, to_one_line(host) + (f":{port}" if port else ""), warning)
 
 
@@ -541,9 +541,9 @@ def _describe_suspicious_host(host: str) -> str:
     """What a person should know of a host whose name is not what it seems."""
     if host.isascii():
         coded = "xn--" in host
-        return "Its name is written in letters of other scripts (xn--)." if coded else ""
+        return "Its name has letters of other scripts (xn--)." if coded else ""
     try:
         plain = host.encode("idna").decode("ascii")
     except UnicodeError:
-        plain = "a name that no host can have"
-    return f"Its name is written in letters of other scripts: {plain}"
+        plain = "an invalid host name"
+    return f"Its name has letters of other scripts: {plain}"

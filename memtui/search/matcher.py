@@ -59,13 +59,13 @@ class SearchPattern:
         self._pattern: regex.Pattern[str] | None = None
         if _compute_weight(pattern.pattern) > _HEAVIEST:
             shown = to_one_line(self._written)[:60]
-            self.problem = f"re: is followed by too large a regular expression: {shown}. Repeat less often"
+            self.problem = f"The regular expression after re: is too large: {shown}. Use fewer repeats"
             self._is_plain = True
             return
         try:
             self._pattern = regex.compile(pattern.pattern, flags)
         except (regex.error, OverflowError, RecursionError, ValueError) as error:
-            self.problem = f"re: is followed by no regular expression: {to_one_line(str(error))}"
+            self.problem = f"Invalid regular expression after re: {to_one_line(str(error))}"
         self._is_plain = _LOOKS_AROUND.search(pattern.pattern) is None
 
     @property
@@ -74,10 +74,10 @@ class SearchPattern:
         if self.problem or not self.given_up:
             return self.problem
         places = "1 place" if self.given_up == 1 else f"{self.given_up:,} places"
-        rest = " Then it was given up." if self._left <= 0 else ""
+        rest = " Then the search stopped." if self._left <= 0 else ""
         shown = to_one_line(self._written)
         shown = shown if len(shown) <= 60 else shown[:59] + "…"
-        return f"re:{shown} took too long at {places}, which were left out.{rest} Avoid a repeat in a repeat."
+        return f"re:{shown} took too long at {places}, which were skipped.{rest} Avoid nested repeats."
 
     def may_match(self, text: str) -> bool:
         """Whether any line of a text can match: one quick attempt on all of it."""

@@ -25,14 +25,14 @@ from memtui.scan.flags import FLAGS
 # screen, `memtui search` and the tool of an agent share them.
 
 FILTERS: Mapping[str, str] = {
-    "by": "who wrote any of it: by:claude, by:you, by:outside",
-    "since": "changed since then: since:2d, since:10:14, since:yesterday",
-    "until": "changed up to then: until:yesterday, until:2026-11-20",
-    "in": "in a folder: in:projects/ from the top, in:proj a folder like it",
+    "by": "by author: by:claude, by:you, by:outside",
+    "since": "changed since: since:2d, since:10:14, since:yesterday",
+    "until": "changed until: until:yesterday, until:2026-11-20",
+    "in": "in a directory: in:projects/ from the top, in:proj by name",
     "tag": "with a tag: tag:decision also finds decision/old",
-    "type": "of a kind: type:json by format, type:feedback by front matter",
-    "flag": f"with something to look at: {', '.join(f'flag:{name}' for name in FLAGS)}",
-    "re": "a regular expression to the end of the line: re:v\\d+ (in notes and names)",
+    "type": "of a type: type:json by format, type:feedback by front matter",
+    "flag": f"with a flag: {', '.join(f'flag:{name}' for name in FLAGS)}",
+    "re": "regular expression, to the end of the query: re:v\\d+ (in notes and names)",
 }
 """The filters, each with its purpose and an example."""
 
@@ -143,7 +143,7 @@ def _parse_value(name: str, value: str) -> str:
             given = value.casefold()
             known = [flag for flag in FLAGS if flag.startswith(given)]
             if len(known) != 1 and given not in FLAGS:
-                raise InvalidFilter(f"No flag is called {value}. There are {', '.join(FLAGS)}.")
+                raise InvalidFilter(f"There is no flag {value}. Flags: {', '.join(FLAGS)}.")
             return given if given in FLAGS else known[0]
         case "type":
             return value.casefold().lstrip(".")
@@ -278,7 +278,7 @@ def parse_query(text: str, *, now_us: int) -> Query:
         InvalidQuery: A filter or the regular expression cannot be parsed, or it is too long.
     """
     if len(text) > _LONGEST:
-        long = f"The query is {len(text):,} characters long, and at most {_LONGEST:,} can be looked for."
+        long = f"The query has {len(text):,} characters; the limit is {_LONGEST:,}."
         raise InvalidQuery(long, Query(text[:_LONGEST]))
     parser = _QueryParser(now_us)
     words, pattern = _split_pattern(text)
@@ -324,9 +324,9 @@ class _QueryParser:
             self.pattern = _compile_pattern(rest)
         except re.error as error:
             at = f", at character {error.pos + 1}" if error.pos is not None else ""
-            self.wrong.append(f"re: is followed by no regular expression: {error.msg}{at} of {to_one_line(rest)}")
+            self.wrong.append(f"Invalid regular expression after re: {error.msg}{at} of {to_one_line(rest)}")
         except (OverflowError, RecursionError):
-            self.wrong.append(f"re: is followed by too large a regular expression: {to_one_line(rest)[:60]}")
+            self.wrong.append(f"The regular expression after re: is too large: {to_one_line(rest)[:60]}")
 
     def build(self, written: str) -> Query:
         """The query.
@@ -369,8 +369,8 @@ class _QueryParser:
             hint = format_suggestion(name, FILTERS, shown="{}:", cutoff=0.5)
             self.wrong.append(
                 f"There is no filter {name[:40]}:. {hint}{' ' * bool(hint)}"
-                f"There are {', '.join(f'{known}:' for known in FILTERS)}."
-                f" To look for the words themselves, write '{to_one_line(text.lstrip('!-')[:80])}"
+                f"Filters: {', '.join(f'{known}:' for known in FILTERS)}."
+                f" To search for the text itself, write '{to_one_line(text.lstrip('!-')[:80])}"
             )
             return True
         if value.startswith('"'):
@@ -392,7 +392,7 @@ class _QueryParser:
     def _parse_time(self, name: str, value: str, *, negated: bool) -> PointInTime:
         if negated:
             other = "until" if name == "since" else "since"
-            raise InvalidFilter(f"{name}: cannot be turned around. Use {other}:{value}.")
+            raise InvalidFilter(f"{name}: cannot be negated. Use {other}:{value}.")
         try:
             return times.parse_point_in_time(value, now=datetime.fromtimestamp(self.now_us / 1e6, UTC))
         except ValueError as error:

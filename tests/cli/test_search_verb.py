@@ -52,7 +52,7 @@ def test_nothing_found_is_code_1_and_a_query_that_cannot_be_read_is_code_2(
     assert ask(capsys, "--names", "prefz.md") == (1, [], "")  # only like it
     for words, said in (
         (["byy:claude"], "There is no filter byy:. Did you mean by:?"),
-        (["re:("], "re: is followed by no regular expression: missing ), unterminated subpattern, at character 1 of ("),
+        (["re:("], "Invalid regular expression after re: missing ), unterminated subpattern, at character 1 of ("),
         ([""], "the query is empty"),
         (["--past", "by:claude"], "--past needs a word to search for. For filters alone use --names."),
         (["--text", "--past", "x"], "--text and --past do not go together. Leave one out."),

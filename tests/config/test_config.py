@@ -122,55 +122,55 @@ def test_every_section_reaches_its_values(file: Path) -> None:
             "[memory]\nlock_seconds = inf",
             "line 2: memory.lock_seconds is inf; it must be a number, 0 or more. For now 5.0 is used.",
         ),
-        ("theme = [1]", 'line 1: theme is a list; it must be a text in quotes. For now "auto" is used.'),
+        ("theme = [1]", 'line 1: theme is a list; it must be a string in quotes. For now "auto" is used.'),
         ("[chat]\nthinking = 1", "line 2: chat.thinking is 1; it must be true or false. Did you mean true? "
-         "For now it is as if not set."),
+         "For now it is not set."),
         ("[ui]\nfolow = true", "line 2: there is no setting ui.folow. Did you mean ui.follow? It is not used."),
         ("themes = 1", "line 1: there is no setting themes. Did you mean theme? It is not used."),
         ("follow = true", "line 1: there is no setting follow. Did you mean ui.follow? It is not used."),
         ("[uii]\na = 1", "line 1: there is no section [uii]. Did you mean [ui]? It is not used."),
         ("[memory]\n[memory.create]", "line 2: memory.create is a table; it must be \"overwrite\" or \"refuse\". "
          'For now "overwrite" is used.'),
-        ("ui = 1", "line 1: ui is 1 here, and it is a section: write [ui]. It is not used."),
-        ('[keys]\n"file.rename" = 3', 'line 2: keys."file.rename" is 3; it is a key in quotes, or several with commas '
-         'between, such as "r,f2". It keeps the keys that it had.'),
+        ("ui = 1", "line 1: ui is 1, but it must be a section: write [ui]. It is not used."),
+        ('[keys]\n"file.rename" = 3', 'line 2: keys."file.rename" is 3; it must be a key in quotes, or several '
+         'separated by commas, such as "r,f2". It keeps its default keys.'),
         ("[audit]\nnear_duplicate = 1.5", "line 2: audit.near_duplicate is 1.5; it must be a number from 0 to 1. Did "
          "you mean 1? For now 0.9 is used."),
         ("[audit]\nstale_day = 3", "line 2: there is no setting audit.stale_day. Did you mean audit.stale_days? It is "
          "not used."),
-        ("[audit]\nrules = 3", "line 2: audit.rules is 3 here, and it is a section: write [audit.rules]. It is not "
+        ("[audit]\nrules = 3", "line 2: audit.rules is 3, but it must be a section: write [audit.rules]. It is not "
          "used."),
         ('[audit.rules]\n"stale" = "of"', 'line 2: audit.rules."stale" is "of"; it must be "off", "on", "fail", "warn" '
-         'or "info". Did you mean "off"? The rule stays as it is by itself.'),
+         'or "info". Did you mean "off"? The rule keeps its default.'),
         ('[audit.rules]\nstale = false', 'line 2: audit.rules."stale" is false; it must be "off", "on", "fail", "warn" '
-         'or "info". Did you mean "off"? The rule stays as it is by itself.'),
-        ('[audit]\nexempt = 3', "line 2: audit.exempt is 3 here, and there may be many: write [[audit.exempt]]. It is "
-         "not used."),
-        ('[audit]\nexempt = [3]', "line 2: an exemption is 3; it is a table of its own: write [[audit.exempt]]. The "
+         'or "info". Did you mean "off"? The rule keeps its default.'),
+        ('[audit]\nexempt = 3', "line 2: audit.exempt is 3, but it must be a list of tables: write [[audit.exempt]]. "
+         "It is not used."),
+        ('[audit]\nexempt = [3]', "line 2: an exemption is 3; it must be a table: write [[audit.exempt]]. The "
          "exemption is not used."),
-        ('[[audit.exempt]]\nrule = "stale"', 'line 1: the exemption of "stale" has no reason: say why it is in order, '
+        ('[[audit.exempt]]\nrule = "stale"', 'line 1: the exemption of "stale" needs a reason: add '
          'reason = "...". The exemption is not used.'),
-        ('[[audit.exempt]]\nrule = "stale"\nreason = "  "', 'line 1: the exemption of "stale" has no reason: say why '
-         'it is in order, reason = "...". The exemption is not used.'),
+        ('[[audit.exempt]]\nrule = "stale"\nreason = "  "', 'line 1: the exemption of "stale" needs a '
+         'reason: add reason = "...". The exemption is not used.'),
         (
             '[[audit.exempt]]\nrule = "a"\nreason = "b"\npath = "../x/**"',
-            'line 4: audit.exempt.path is "../x/**"; it is relative to the folder, such as "examples/**". '
+            'line 4: audit.exempt.path is "../x/**"; it must be relative to the folder, such as "examples/**". '
             "The exemption is not used.",
         ),
-        ('[[audit.exempt]]\nrule = "a"\nreason = "b"\npath = " "', 'line 4: audit.exempt.path is empty; leave it out, '
-         'or say "**", to mean everything. The exemption is not used.'),
-        ('[[audit.exempt]]\nreason = "x"', "line 1: an exemption has no rule: say which, such as rule = \"stale\", or "
+        ('[[audit.exempt]]\nrule = "a"\nreason = "b"\npath = " "', 'line 4: audit.exempt.path is empty; for all '
+         'files leave it out or write "**". The exemption is not used.'),
+        ('[[audit.exempt]]\nreason = "x"', "line 1: an exemption needs a rule, such as rule = \"stale\" or "
          'rule = "*-key". The exemption is not used.'),
         ('[[audit.exempt]]\nrule = "a"\nreason = "b"\n[[audit.exempt]]\nrule = "c"\nreason = "d"\nuntil = "soon"',
-         'line 7: audit.exempt.until is "soon"; it must be a day, such as 2026-12-31. The exemption is not used.'),
+         'line 7: audit.exempt.until is "soon"; it must be a date, such as 2026-12-31. The exemption is not used.'),
         ('[[audit.exempt]]\nrule = "a"\nreson = "b"', "line 3: there is no setting audit.exempt.reson. Did you mean "
          "reason? The exemption is not used."),
-        ('[[audit.exempt]]\nrule = ["a"]\nreason = "b"', "line 2: audit.exempt.rule is a list; it must be a text in "
+        ('[[audit.exempt]]\nrule = ["a"]\nreason = "b"', "line 2: audit.exempt.rule is a list; it must be a string in "
          "quotes. The exemption is not used."),
         ('[[audit.exempt]]\nfingerprint = "12"\nreason = "b"', 'line 2: audit.exempt.fingerprint is "12"; it must be '
-         "the 16 digits that a report tells. The exemption is not used."),
-        ("[ui]\nfollow = yes", "line 2: this is not TOML: invalid value. Nothing in the file is used until it is "
-         "mended."),
+         "16 hexadecimal digits, as in a report. The exemption is not used."),
+        ("[ui]\nfollow = yes", "line 2: invalid TOML: invalid value. Nothing in the file is used until it is "
+         "fixed."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line_and_what_was_meant(file: Path, text: str, sentence: str) -> None:
@@ -241,7 +241,7 @@ def test_what_cannot_be_read_stops_only_who_named_it(file: Path, tmp_path: Path)
         load_config(path=str(file), environ={})
     assert not load_config(environ={"MEMTUI_CONFIG": str(file)}).problems
     os.mkfifo(file)
-    with pytest.raises(ConfigUnreadable, match="it is no file"):
+    with pytest.raises(ConfigUnreadable, match="it is not a file"):
         load_config(path=str(file), environ={})
     (problem,) = load_config(environ={"MEMTUI_CONFIG": str(tmp_path)}).problems
     assert "is a directory. The defaults are used." in problem.sentence

@@ -85,7 +85,7 @@ def test_a_journal_that_is_gone_is_said_by_the_new_one(recorded: Any) -> None:
     (recorded.state / JOURNAL).unlink()
     with memtui.open(recorded.folder, state=recorded.state) as memory:
         first = next(memory.events())
-        assert (first.command, first.note) == ("began", "the journal that was kept for this folder before is gone")
+        assert (first.command, first.note) == ("began", "the earlier journal for this folder is missing")
 
 
 def test_a_first_journal_begins_without_a_word(plain_world: Any, tmp_path: Path) -> None:

@@ -161,9 +161,9 @@ def test_the_kernel_refuses_every_change_and_every_connection(tmp_path: Path, ve
     if told["version"] < 3:
         expected.discard("truncate")
     assert refused == expected
-    what = "write no file" if "truncate" in expected else "open no file for writing"
-    network = ", and make no TCP connection" if "connect" in expected else ""
-    assert told["sentence"] == f"The kernel lets this process {what}{network} (Landlock {told['version']})."
+    what = "writing files" if "truncate" in expected else "opening files for writing"
+    network = " and from making TCP connections" if "connect" in expected else ""
+    assert told["sentence"] == f"The kernel keeps this process from {what}{network} (Landlock {told['version']})."
     assert (tmp_path / "old").read_text() == ("text" if "truncate" in expected else "")
     assert sorted(each.name for each in tmp_path.iterdir() if each.name != "home") == ["inner", "kept", "old"]
     assert told["core"] == 0
@@ -223,7 +223,9 @@ def test_where_the_kernel_takes_no_right_it_is_said(tmp_path: Path, code: int, w
 
 
 def test_the_sentence_is_true_of_what_is_kept() -> None:
-    assert SandboxStatus(7, has_network=True).sentence == "The kernel lets this process write no file (Landlock 7)."
+    assert (
+        SandboxStatus(7, has_network=True).sentence == "The kernel keeps this process from writing files (Landlock 7)."
+    )
     assert SandboxStatus(0, reason="This system has no Landlock:").sentence == (
         "This system has no Landlock: memtui itself opens everything read-only."
     )

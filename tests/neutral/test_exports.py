@@ -114,7 +114,7 @@ def test_another_name_of_a_memory_is_not_replaced(folder: Path, out: Path, where
     (folder / where).write_text("text")
     os.link(folder / where, out / "report.md")
     before = (folder / where).stat()
-    with pytest.raises(WriteFailed, match="is another name of a memory") as caught:
+    with pytest.raises(WriteFailed, match="is another name of a note") as caught:
         ExportWriter(folder, None).write(os.fspath(out / "report.md"), b"x", force=True)
     assert caught.value.reason is WriteFailureReason.FORBIDDEN
     assert (folder / where).stat() == before

@@ -114,5 +114,5 @@ def test_what_an_agent_could_write_is_no_baseline_and_no_journal(folder: Path, w
     }[way]
     code, said = told(folder, "--baseline", str(path), "--format", "text")
     assert (code, "inside the memory folder" in said) == (4, True)
-    with pytest.raises(StateUnusable, match="is inside the memory folder, where an agent could write it"):
+    with pytest.raises(StateUnusable, match="is inside the memory folder, where an agent could change it"):
         memory_module.observe(folder, journal=path)

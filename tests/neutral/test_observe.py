@@ -63,7 +63,7 @@ def test_a_copy_without_a_journal_is_looked_at_and_that_is_said(recorded: Record
     with memory_module.observe(copy) as observer:
         assert observer.recorded.source is JournalSource.NONE
         assert (observer.recorded.last, observer.recorded.has_texts) == (0, False)
-        assert observer.recorded.problem == "memtui has recorded nothing of this folder."
+        assert observer.recorded.problem == "memtui has no history of this folder."
         assert {entry.path for entry in observer.iter_names()} >= {"prefs.md", "notes/today.md"}
         assert [event.command for event in observer.events()] == ["found"]
     assert not state.get_state_directory(os.fspath(copy)).exists()

@@ -155,10 +155,10 @@ def test_that_a_journal_is_gone_which_there_was_is_a_broken_record(recorded: Rec
     with memory_module.observe(recorded.folder) as observer:
         assert observer.recorded.source is JournalSource.NONE
         assert observer.recorded.is_damaged
-        assert observer.recorded.problem.startswith("The journal that was kept for this folder is gone from ")
+        assert observer.recorded.problem.startswith("The journal for this folder is missing from ")
     with memtui.open(recorded.folder, read_only=True) as memory:
         first = next(memory.events())
-        assert (first.command, first.note) == ("began", "the journal that was kept for this folder before is gone")
+        assert (first.command, first.note) == ("began", "the earlier journal for this folder is missing")
     assert rules(audited(recorded.folder).stdout)["chain-broken"] == 1
     assert differences(before, traces(recorded.folder, recorded.state)) == []
 
@@ -255,7 +255,7 @@ def test_a_journal_that_was_there_and_is_gone_is_a_failure(
     (recorded.state / "journal.db").unlink()
     assert main([verb, "--dir", os.fspath(recorded.folder)]) == code
     told = capsys.readouterr()
-    assert "The journal that was kept for".lower() in " ".join((told.out + told.err).split()).lower()
+    assert "The journal for".lower() in " ".join((told.out + told.err).split()).lower()
 
 
 # While it is at work

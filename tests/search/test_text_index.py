@@ -152,7 +152,7 @@ def test_an_expression_that_would_take_for_ever_is_given_up_in_time_and_told(mon
     asked.pattern = SearchPattern(re.compile("(a|aa)+$", re.MULTILINE), a_match=0.01, in_all=0.095)
     assert lines(texts_of(notes).find(asked)) == {}
     assert asked.pattern.given_up == 10
-    told = "took too long at 10 places, which were left out. Then it was given up. Avoid a repeat in a repeat."
+    told = "took too long at 10 places, which were skipped. Then the search stopped. Avoid nested repeats."
     assert asked.pattern.warning.endswith(told)
 
 
@@ -246,6 +246,6 @@ def test_a_text_in_capitals_weighs_twice_and_is_folded_line_by_line() -> None:
 )  # fmt: skip
 def test_an_expression_that_would_fill_the_memory_is_refused(written: str, text: str, *, is_too_large: bool) -> None:
     pattern = SearchPattern(re.compile(written))
-    assert pattern.warning.startswith("re: is followed by too large a regular expression") is is_too_large
+    assert pattern.warning.startswith("The regular expression after re: is too large") is is_too_large
     assert (pattern.search(text) == (0, len(text))) is not is_too_large
     assert pattern.may_match(text) is not is_too_large

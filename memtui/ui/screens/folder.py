@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # loaded by the session's thread, and when a key asks for it,
     from memtui.ui.flows.undo import FlowOutcome
 
 READ_ONLY = "Read-only. Start without --read-only to edit."
-_FAILS = "Changes by others cannot be "
+_FAILS = "Changes by other programs cannot be "
 """How the watcher begins to say that it is not slower but fails, as on a full disk."""
 
 

@@ -107,7 +107,7 @@ async def test_a_dead_link_says_so_and_an_outside_one_asks(opened: Opening) -> N
         await app.press("2")
         await _choose(app, 4)
         await app.press("enter")
-        await app.wait_for(lambda: app.message == "This link leads nowhere: there is no note gone.md.")
+        await app.wait_for(lambda: app.message == "Broken link: there is no note gone.md.")
         await app.press("L", "enter")
         await app.wait_for(lambda: isinstance(app.app.screen, ExternalLinkScreen))
         assert "opens  example.org" in app.text

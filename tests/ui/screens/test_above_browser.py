@@ -105,7 +105,7 @@ async def test_a_folder_that_vanishes_is_said_on_every_screen(opened: Opening, t
 
 
 async def test_while_nothing_can_be_recorded_it_is_said_on_every_screen_and_no_key_hides_it(opened: Opening) -> None:
-    words = "Changes by others cannot be recorded: The journal cannot be written (disk full). Trying again."
+    words = "Changes by other programs cannot be recorded: The journal cannot be written (disk full). Trying again."
     async with opened() as app:
         app.browse.post_message(WatchingChanged(WatchStatus(WatchMode.POLLING, words)))
         await app.wait_for(lambda: "cannot be recorded" in app.text)

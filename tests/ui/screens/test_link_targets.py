@@ -37,7 +37,7 @@ def _goal(text: str, path: str = "a/note.md") -> LinkTarget:
         ("[[#Here]]", InternalLink("a/note.md", 3)),
         ("[x](#here)", InternalLink("a/note.md", 3)),
         ("[[the other one]]", InternalLink("a/other.md")),
-        ("[[gone]]", UnresolvedLink("This link leads nowhere: there is no note gone.")),
+        ("[[gone]]", UnresolvedLink("Broken link: there is no note gone.")),
         ("[x](../../etc/passwd)", UnresolvedLink("Not opened: ../../etc/passwd leads out of the memory folder.")),
         ("[x](/etc/passwd)", UnresolvedLink("Not opened: /etc/passwd leads out of the memory folder.")),
         ("@~/.claude/x.md", UnresolvedLink("Not opened: ~/.claude/x.md leads out of the memory folder.")),
@@ -55,7 +55,7 @@ def test_a_link_leads_to_its_goal(text: str, goal: LinkTarget) -> None:
 @pytest.mark.parametrize(
     ("text", "host", "warning"),
     [
-        ("[x](https://good.example@evil.example/)", "evil.example", "What stands before the @ is no host"),
+        ("[x](https://good.example@evil.example/)", "evil.example", "The part before the @ is not the host"),
         ("[x](https://ex\u0430mple.org)", "ex\u0430mple.org", "letters of other scripts: xn--"),
         ("[x](https://xn--exmple-4nf.org)", "xn--exmple-4nf.org", "(xn--)"),
     ],

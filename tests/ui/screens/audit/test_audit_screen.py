@@ -549,7 +549,7 @@ async def test_esc_never_quits(audited: Auditing) -> None:
 
 
 async def test_without_a_record_it_is_not_said_that_nothing_changed(audited: Auditing) -> None:
-    none = ChainStatus(state="none", words="memtui has recorded nothing of this folder")
+    none = ChainStatus(state="none", words="memtui has no history of this folder")
     made = replace(audit(), chain=none, inbox=replace(inbox(), files=(), runs=()))
     async with audited(MadeInspection(made), size=(80, 24)) as app:
         assert app.message == "No history of this folder: its changes are not known."
