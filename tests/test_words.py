@@ -11,7 +11,8 @@ import memtui
 
 ROOT = Path(memtui.__file__).parent
 PLACES = (
-    "ui", "cli", "flows", "editing", "engine", "review", "audit", "core", "agents/hooks", "config", "search", "fs", "store",
+    "ui", "cli", "flows", "editing", "engine", "review", "audit", "core", "agents/hooks", "config", "search", "fs",
+    "store",
 )  # fmt: skip
 NOT_HELD = {"core/messages.py": "answers to the model, whose texts are a contract"}
 FORBIDDEN = {

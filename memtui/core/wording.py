@@ -37,7 +37,7 @@ def format_count(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def format_memory_count(count: int) -> str:
+def format_note_count(count: int) -> str:
     return format_count(count, "note")
 
 

@@ -11,7 +11,7 @@ from memtui.core.events import NOT_CHANGES, Agent, Change, EntryKind, Event, Out
 from memtui.core.history import ActionResult, DeletedPath, PathVersion, describe_rest
 from memtui.core.mass_loss import MassLoss
 from memtui.core.unicode import to_one_line
-from memtui.core.wording import format_count, format_deed, format_file_count, format_memory_count, to_relative_path
+from memtui.core.wording import format_count, format_deed, format_file_count, format_note_count, to_relative_path
 from memtui.engine import Engine
 from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, Step, format_hint
 
@@ -247,7 +247,7 @@ def restore_deleted(phrases: Phrases, engine: Engine, deleted: Sequence[DeletedP
         words = f"Not restored: {to_one_line(lost[0].path)}. {explain_not_restorable(lost[0])}"
         return FlowOutcome(words, is_warning=True)
     result = engine.restore(versions, expected=dict.fromkeys(versions, None), partial=True)
-    count = format_memory_count(_count_files(result))
+    count = format_note_count(_count_files(result))
     target = to_one_line(next(iter(versions))) if len(versions) == 1 else count
     again = format_hint(phrases, "browse.undo", "undoes it.")
     outcome = summarize_result(phrases, result, f"Restored {target}.{again}")
@@ -268,13 +268,13 @@ def restore_loss(phrases: Phrases, engine: Engine, loss: MassLoss) -> FlowOutcom
     result = engine.restore_loss()
     count = sum(change.after is not None and change.after.kind is EntryKind.FILE for change in result.changes)
     count = count or len(loss.changes)  # as the banner counts: links come back too, but are no memories
-    words = f"Restored {format_memory_count(count)}."
+    words = f"Restored {format_note_count(count)}."
     return summarize_result(phrases, result, words)
 
 
 async def dismiss_loss(dialog: Dialog, engine: Engine, loss: MassLoss) -> FlowOutcome | None:
     """Leave a loss as it is, after a question."""
-    count = format_memory_count(len(loss.changes))
+    count = format_note_count(len(loss.changes))
     if not await dialog.confirm(f"Dismiss this warning? {count} stay deleted, and it is not shown again."):
         return None
     await dialog.call(lambda: engine.dismiss_loss(loss.last))
