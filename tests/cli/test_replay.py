@@ -208,7 +208,7 @@ def test_what_a_person_decided_is_decided_so_again(talk: Talk, capsys: pytest.Ca
     assert (summary["same"], summary["differ"], summary["not_carried_out"]) == (4, 0, 7)
     assert "mine" in told[8]["now"]
     assert main(["replay", "last", "--speed", "0"]) == 0
-    assert "not run: you declined it then\n" in capsys.readouterr().out
+    assert "not run: you declined it\n" in capsys.readouterr().out
 
 
 def test_an_edit_without_its_text_is_taken_from_the_journal_or_said_to_be_lost(
@@ -222,7 +222,7 @@ def test_an_edit_without_its_text_is_taken_from_the_journal_or_said_to_be_lost(
     assert main(["replay", "last", "--speed", "0"]) == 0
     (tmp_path / "empty").mkdir()
     assert main(["replay", "last", "--speed", "0", "--from", str(tmp_path / "empty")]) == 1
-    assert "DIFFERS: you edited it then, and what you wrote is not kept" in capsys.readouterr().out
+    assert "DIFFERS: you edited it; your text is not kept" in capsys.readouterr().out
 
 
 def test_what_was_taken_back_is_taken_back_again(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
