@@ -170,9 +170,7 @@ class _PrintedTurn:
             case events.RetryScheduled():
                 self._print_turn_remark(event.sentence)
             case events.ContextCleared():
-                self._print_turn_remark(
-                    f"{event.calls:,} old tool results were cleared from the context to make room."
-                )
+                self._print_turn_remark(f"{event.calls:,} old tool results were cleared from the context to make room.")
             case events.ChatFault():
                 self._fault = event
                 self._end_line()

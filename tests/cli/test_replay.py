@@ -279,8 +279,8 @@ def test_what_is_no_session_is_said(tmp_path: Path, folder: Path, capsys: pytest
     (tmp_path / "newer.jsonl").write_text('{"type":"session","schema":9}\n')
     for given, said in (
         (str(tmp_path / "notes.md"), "is not a session of memtui. Nothing was replayed."),
-        (str(tmp_path / "none.jsonl"), "There is no session at"),
-        ("last", "No session is kept for this folder yet"),
+        (str(tmp_path / "none.jsonl"), "No session at"),
+        ("last", "No saved sessions for this folder."),
         (str(tmp_path / "newer.jsonl"), "was written by a newer memtui"),
     ):
         assert main(["replay", given]) == 3

@@ -137,7 +137,7 @@ def test_what_happened_beside_is_told() -> None:
     for sentence in (
         "*Could not reach \\*it\\*.*",
         "*3 old tool results (4,000 tokens) were cleared from the context to make room.*",
-        "by this summary in what the model sees:*\n\n> Mara moved.",
+        "by this summary in the context:*\n\n> Mara moved.",
         "*You stopped this turn. The answer so far is kept.*",
         "*You undid what was written to memory in turn 1.*",
         "*From here on, b-model answers.*",

@@ -310,7 +310,7 @@ BREAKS: list[tuple[Step, FaultKind, str, TurnOutcome]] = [
     ),
     (Failure("overloaded_error", "Overloaded"), FaultKind.OVERLOADED, "is overloaded", TurnOutcome.FAULT),
     (Failure("api_error", "Oops"), FaultKind.SERVER, "had a server error (Oops)", TurnOutcome.FAULT),
-    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "too many requests", TurnOutcome.FAULT),
+    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "Too many requests to", TurnOutcome.FAULT),
 ]
 
 

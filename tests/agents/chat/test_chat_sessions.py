@@ -194,9 +194,9 @@ def test_it_is_found_by_its_id_the_beginning_of_it_and_as_the_last(chats: Path) 
         named("20261121")
     with pytest.raises(SessionNotFound, match="No session is named 'nope'"):
         named("nope")
-    with pytest.raises(SessionNotFound, match="No session is called ''"):
+    with pytest.raises(SessionNotFound, match="No session is named ''"):
         named("")
-    with pytest.raises(SessionNotFound, match="No session is kept for this folder yet"):
+    with pytest.raises(SessionNotFound, match="No saved sessions for this folder"):
         find_session(chats / "none", "last")
 
 
