@@ -39,7 +39,7 @@ class ReplayOutcome(Enum):
     READ_ONLY = "memory was read-only"
     EDITED = "you edited it; your text is written"
     EDIT_LOST = "you edited it; your text is not kept"
-    NOT_RUN = "it was not run in the session"
+    NOT_RUN = "the session did not run it"
     NOT_OURS = "it is not a tool of memtui"
     UNDONE = "you undid it"
     OTHERS = "changed outside the session"
