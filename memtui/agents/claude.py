@@ -283,7 +283,7 @@ def _open_memory(memory: object, tool: object) -> Engine:
     if isinstance(memory, Engine):
         return memory
     if not isinstance(memory, str | os.PathLike):
-        raise TypeError(f"memory is an open memory or the path of its folder, and not a {type(memory).__name__}")
+        raise TypeError(f"memory must be an open memory or the path of a folder, not a {type(memory).__name__}")
     engine = open_folder(memory)
     weakref.finalize(tool, engine.close)
     return engine

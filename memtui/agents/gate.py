@@ -199,7 +199,7 @@ class ApprovalGate:
         except MemoryClosed:
             raise
         except UnicodeEncodeError:
-            return self._propose_again(proposal, "Not saved: the text holds half a character.", text)
+            return self._propose_again(proposal, "Not saved: the text has an incomplete character.", text)
         except MemtuiError as error:
             return self._propose_again(proposal, f"Not saved: {error}", text)
         if done.event is None and self.memory.inspect_path(change.path).data != data:  # else it is so already

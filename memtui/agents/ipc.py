@@ -295,8 +295,8 @@ def _resolve_address(directory: str) -> Iterator[str | bytes]:
         return
     if not os.path.isdir("/proc/self/fd"):
         raise StateUnusable(
-            f"The path of the state directory is too long for a socket on this system ({len(path)} bytes; "
-            f"{_LONGEST} at most): nobody can be asked. Choose a shorter one with --state."
+            f"The path of the state directory is too long for a socket ({len(path)} bytes; {_LONGEST} at most). "
+            "Choose a shorter one with --state."
         )
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

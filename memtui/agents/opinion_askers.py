@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]
 
 _FILE = "opinions.json"
 _BEGIN = b"begin"
-_ENDED = "The process that asks ended before it was done."
+_ENDED = "The process that asks the model ended early."
 
 
 class LocalAsker:
@@ -170,9 +170,9 @@ def _ask_and_keep(
 
 
 def _describe_confinement(landlock: int) -> str:
-    rights = "the kernel lets it write nothing but memtui's cache and the credentials of the SDK"
-    enforced = f"{rights} (Landlock {landlock})" if landlock else "the kernel does not confine it"
-    return f"Another process asks the model, and can connect: {enforced}."
+    rights = "it can write only to memtui's cache and the SDK's credentials"
+    enforced = f"{rights} (Landlock {landlock})" if landlock else "it is not confined by the kernel"
+    return f"A separate process with network access asks the model: {enforced}."
 
 
 def _find_cache_file(folder: str) -> Path | None:

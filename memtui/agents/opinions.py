@@ -208,11 +208,11 @@ class _Asking:
         )
         who = to_one_line(self._answers.model)
         if message.stop_reason == "refusal":
-            raise MalformedAnswer(f"{who} declined to judge them.")
+            raise MalformedAnswer(f"{who} declined to give an opinion.")
         calls = [block.input for block in message.content if block.type == "tool_use"]
         found = parse_opinions(calls[0], named) if len(calls) == 1 else None
         if found is None:
-            raise MalformedAnswer(f"{who} gave an answer that is no list of opinions on what was asked.")
+            raise MalformedAnswer(f"{who} did not answer with a valid list of opinions.")
         return found
 
 
@@ -234,7 +234,7 @@ def parse_opinions(given: object, names: Sequence[str] | Mapping[str, object]) -
 def _describe_fault(fault: ClassifiedFault) -> str:
     """The fault without the advice, which is about a conversation."""
     if fault.kind is FaultKind.NO_KEY and fault.sentence.startswith("No API key"):
-        return "There is no API key. Set ANTHROPIC_API_KEY, or sign in as for memtui chat."
+        return "No API key. Set ANTHROPIC_API_KEY, or sign in as for memtui chat."
     return fault.sentence
 
 

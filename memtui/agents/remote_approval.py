@@ -152,7 +152,7 @@ class ApprovalServer:
                 os.close(lock)
         except (OSError, StateUnusable) as error:
             words = str(error) if isinstance(error, StateUnusable) else os.strerror(error.errno or 0).lower() + "."
-            self._failed(f"Agents that ask first cannot ask here: {words}")
+            self._failed(f"Agents cannot ask for approval here: {words}")
         finally:
             self._ring.close()
             self._bell.close()
@@ -223,10 +223,12 @@ class ApprovalServer:
         except OSError:
             data = b""
         if not data:
-            self._disconnect(caller, "Whoever asked is gone: nothing was written.")
+            self._disconnect(caller, "The agent that asked has ended. Nothing was written.")
             return
         if caller.question is not None:  # one question a connection: whatever else it says is not listened to
-            self._disconnect(caller, "Whoever asked did not keep to what was agreed: it was sent away.")
+            self._disconnect(
+                caller, "The agent that asked broke the protocol and was disconnected. Nothing was written."
+            )
             return
         caller.received += data
         if len(caller.received) > ipc.LIMIT or sum(len(each.received) for each in self._clients.values()) > _HELD:
@@ -315,7 +317,7 @@ class ApprovalServer:
             sys.excepthook(*sys.exc_info())
 
 
-_TOO_LATE = "Nobody answered in time: the change was refused."
+_TOO_LATE = "No answer in time: the change was refused. Nothing was written."
 
 
 def has_approval_server(state: str | os.PathLike[str]) -> bool:

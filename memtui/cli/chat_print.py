@@ -38,7 +38,7 @@ _MOST = 10_000_000
 _READ_ONLY = ": read-only"
 _NOBODY = "is not there to be asked"
 """Ends and parts of answers by which a policy refuses."""
-_MODELS = " /model shows those there are."
+_MODELS = " /model lists the models."
 """A hint that holds for the screen alone."""
 
 
@@ -170,9 +170,7 @@ class _PrintedTurn:
             case events.RetryScheduled():
                 self._print_turn_remark(event.sentence)
             case events.ContextCleared():
-                self._print_turn_remark(
-                    f"{event.calls:,} old tool results were left out of what the model sees, to make room."
-                )
+                self._print_turn_remark(f"{event.calls:,} old tool results were cleared from the context to make room.")
             case events.ChatFault():
                 self._fault = event
                 self._end_line()

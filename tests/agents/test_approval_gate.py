@@ -365,7 +365,7 @@ def test_an_edit_while_somebody_holds_the_lock_is_asked_again(world: Any, memory
 def test_half_a_character_is_not_written(memory: Engine) -> None:
     gate, person = asking(memory, Edit("half \ud83d"), Deny())
     assert do(gate).is_error
-    assert person.proposals[1].again == "Not saved: the text holds half a character."
+    assert person.proposals[1].again == "Not saved: the text has an incomplete character."
     assert text_at(memory, "notes/n.md") is None
 
 

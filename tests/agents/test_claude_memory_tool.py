@@ -169,7 +169,7 @@ def test_a_path_is_opened_as_the_sdks_own_class_takes_one(
 
 @pytest.mark.parametrize("given", [None, 7, {}, memtui.open, memtui.Agent("a")])
 def test_anything_else_is_refused_where_the_tool_is_made(make: Any, given: object) -> None:
-    with pytest.raises(TypeError, match="an open memory or the path of its folder"):
+    with pytest.raises(TypeError, match="an open memory or the path of a folder"):
         make(given)
 
 

@@ -51,4 +51,4 @@ def test_a_process_that_has_ended_is_a_fault(cache: Path, tmp_path: Path) -> Non
         asker._process.kill()
         asker._process.join()
         answers = asker.ask(passages("Tea"), lambda *_: None)
-    assert (answers.opinions, answers.fault) == ({}, "The process that asks ended before it was done.")
+    assert (answers.opinions, answers.fault) == ({}, "The process that asks the model ended early.")

@@ -101,8 +101,8 @@ def test_a_reason_is_one_short_line_without_hidden_characters() -> None:
 def test_a_malformed_answer_and_a_refusal_are_said_and_not_kept(model_server: ModelServer, tmp_path: Path) -> None:
     file = tmp_path / "opinions.json"
     for answer, words in (
-        (Answer((Text("All honest."),)), f"{MODEL} gave an answer that is no list of opinions on what was asked."),
-        (Answer((Text("No."),), stop_reason="refusal"), f"{MODEL} declined to judge them."),
+        (Answer((Text("All honest."),)), f"{MODEL} did not answer with a valid list of opinions."),
+        (Answer((Text("No."),), stop_reason="refusal"), f"{MODEL} declined to give an opinion."),
     ):
         model_server.answer_with(lambda _, answer=answer: answer)  # type: ignore[misc]
         cache = OpinionCache(file)
@@ -118,7 +118,7 @@ def test_a_busy_server_is_asked_once_more_and_then_no_more(model_server: ModelSe
     assert ask(["Tea"]).opinions == {0: ("honest", "So.")}
     for _ in range(2):
         model_server.refuse(*busy)
-    assert "has had too many requests" in ask(["Tea"]).fault
+    assert "Too many requests to" in ask(["Tea"]).fault
     assert len(model_server.requests) == 4
 
 
@@ -126,12 +126,12 @@ def test_faults_are_told_without_advice_on_a_conversation(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model_server.refuse(401, "authentication_error", "invalid x-api-key")
-    assert "does not take the API key from ANTHROPIC_API_KEY" in ask(["Tea"]).fault
+    assert "rejected the API key from ANTHROPIC_API_KEY" in ask(["Tea"]).fault
     assert "has no model called claude-none" in ask(["Tea"], model="claude-none").fault
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     monkeypatch.setenv("HOME", str(tmp_path))
     asked = len(model_server.requests)
-    assert ask(["Tea"]).fault == "There is no API key. Set ANTHROPIC_API_KEY, or sign in as for memtui chat."
+    assert ask(["Tea"]).fault == "No API key. Set ANTHROPIC_API_KEY, or sign in as for memtui chat."
     assert len(model_server.requests) == asked
 
 

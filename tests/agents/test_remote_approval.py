@@ -152,7 +152,7 @@ def test_an_asker_that_is_stopped_takes_its_question_away(somebody: Callable[...
     stop.set()
     assert asker.answer() == Stop()
     assert person.ended.get(timeout=10) is question
-    assert "gone" in question.closed_reason
+    assert "has ended" in question.closed_reason
     assert not question.answer(Allow())
 
 

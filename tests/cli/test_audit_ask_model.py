@@ -83,7 +83,7 @@ def test_candidates_are_sent_without_secrets_and_paths_and_only_once(
     }
     assert SECRET[20:].encode() not in first.out
     neutral = json.loads(first.out)["neutral"]
-    assert "lets it write nothing but memtui's cache" in neutral[-1] or "not confine it" in neutral[-1]
+    assert "it can write only to memtui's cache" in neutral[-1] or "not confined by the kernel" in neutral[-1]
     again = run(*words)
     assert (opinions(again), again.err) == (opinions(first), b"")
     assert len(server.requests) == 1
@@ -108,8 +108,8 @@ def test_only_where_it_may_decide_an_opinion_changes_a_severity_and_a_fault_the_
         failed = run(*words, "--no-config", *more, env={"ANTHROPIC_API_KEY": "", "XDG_CACHE_HOME": "/proc/none"})
         assert failed.code == code
         assert set(opinions(failed).values()) == {("warn", None)}
-        assert "No opinion was given: There is no API key." in json.loads(failed.out)["opinions"]
-        assert b"There is no API key." in failed.err
+        assert "No opinion was given: No API key." in json.loads(failed.out)["opinions"]
+        assert b"No API key. Set" in failed.err
 
 
 def test_nothing_is_sent_without_a_yes(

@@ -217,7 +217,7 @@ def test_a_reader_that_has_enough_ends_it(server: ModelServer, folder: Path, cha
     ("env", "said"),
     [
         ({"ANTHROPIC_API_KEY": ""}, "No API key. Set ANTHROPIC_API_KEY and run memtui chat again."),
-        ({"ANTHROPIC_API_KEY": "another"}, "does not take the API key"),
+        ({"ANTHROPIC_API_KEY": "another"}, "rejected the API key"),
         ({"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, "Could not reach 127.0.0.1:1 (connection refused)."),
     ],
 )
@@ -257,7 +257,7 @@ def test_an_answer_that_was_cut_off_is_said_with_1(server: ModelServer, folder: 
         server.answer_with(lambda _: Answer((Text("as long as it"),), stop_reason="max_tokens"))
         done = run("chat", "-p", "hi", *words)
         assert (done.code, done.out) == (1, b"as long as it\n")
-        assert done.err.decode().count("The answer reached its longest length") == 1
+        assert done.err.decode().count("The answer was cut off at the maximum length") == 1
 
 
 def test_ctrl_c_stops_it_and_keeps_what_was_said(server: ModelServer, folder: Path, chats: Path) -> None:

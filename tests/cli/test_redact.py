@@ -243,7 +243,7 @@ def test_a_session_that_is_open_is_left_and_that_is_said(
     finally:
         session.close()
     assert (
-        f"The chat session {chatted.id} holds it and is open in another memtui. Close it there, and do it again.\n"
+        f"The chat session {chatted.id} holds it and is open in another memtui. Close it there, and try again.\n"
         in capsys.readouterr().err
     )
     assert main(["redact", "--match", SECRET, "--yes"]) == 0

@@ -208,7 +208,7 @@ def test_what_a_person_decided_is_decided_so_again(talk: Talk, capsys: pytest.Ca
     assert (summary["same"], summary["differ"], summary["not_carried_out"]) == (4, 0, 7)
     assert "mine" in told[8]["now"]
     assert main(["replay", "last", "--speed", "0"]) == 0
-    assert "not run: you declined it then\n" in capsys.readouterr().out
+    assert "not run: you declined it\n" in capsys.readouterr().out
 
 
 def test_an_edit_without_its_text_is_taken_from_the_journal_or_said_to_be_lost(
@@ -222,7 +222,7 @@ def test_an_edit_without_its_text_is_taken_from_the_journal_or_said_to_be_lost(
     assert main(["replay", "last", "--speed", "0"]) == 0
     (tmp_path / "empty").mkdir()
     assert main(["replay", "last", "--speed", "0", "--from", str(tmp_path / "empty")]) == 1
-    assert "DIFFERS: you edited it then, and what you wrote is not kept" in capsys.readouterr().out
+    assert "DIFFERS: you edited it; your text is not kept" in capsys.readouterr().out
 
 
 def test_what_was_taken_back_is_taken_back_again(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,8 +279,8 @@ def test_what_is_no_session_is_said(tmp_path: Path, folder: Path, capsys: pytest
     (tmp_path / "newer.jsonl").write_text('{"type":"session","schema":9}\n')
     for given, said in (
         (str(tmp_path / "notes.md"), "is not a session of memtui. Nothing was replayed."),
-        (str(tmp_path / "none.jsonl"), "There is no session at"),
-        ("last", "No session is kept for this folder yet"),
+        (str(tmp_path / "none.jsonl"), "No session at"),
+        ("last", "No saved sessions for this folder."),
         (str(tmp_path / "newer.jsonl"), "was written by a newer memtui"),
     ):
         assert main(["replay", given]) == 3

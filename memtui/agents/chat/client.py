@@ -56,13 +56,13 @@ def make_client(options: ChatOptions) -> Any:
         # Retries are ours: the SDK's are silent.
         client = getattr(anthropic, _CLIENTS[options.provider])(timeout=timeout, max_retries=0)
     except ImportError as error:
-        words = f"{options.provider} needs more than is installed ({error})"
-        sentence = f"{words}. Install it with: pip install 'anthropic[{options.provider}]'"
+        words = f"The packages for {options.provider} are not installed ({error})"
+        sentence = f"{words}. Install them with: pip install 'anthropic[{options.provider}]'"
         raise ClientUnavailable(sentence, has_sdk=False) from error
     except anthropic.CredentialsError as error:
         raise ClientUnavailable(f"No API key: {_format_error(error)}. {_WHAT_TO_DO}") from error
     except (anthropic.AnthropicError, ValueError, RuntimeError, OSError) as error:
-        raise ClientUnavailable(f"There is no connection to {options.provider}: {_format_error(error)}.") from error
+        raise ClientUnavailable(f"Could not connect to {options.provider}: {_format_error(error)}.") from error
     if options.provider == "anthropic" and not _has_credentials(client):
         raise ClientUnavailable(f"No API key. {_WHAT_TO_DO}")
     return client

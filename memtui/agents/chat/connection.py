@@ -111,7 +111,9 @@ class ApiConnection:
         try:
             self.models = await asyncio.wait_for(self._fetch_models(), _LISTING_SECONDS)
         except TimeoutError:
-            return ClassifiedFault(FaultKind.TIMEOUT, f"{self.host} does not say which models it has.")
+            return ClassifiedFault(
+                FaultKind.TIMEOUT, f"{self.host} did not list its models within {_LISTING_SECONDS:g} seconds."
+            )
         except Exception as error:  # of any kind: it is classified, and reported
             fault = classify_error(error, self.get_endpoint())
             if fault.kind not in (FaultKind.BUG, FaultKind.BAD_REQUEST, FaultKind.UNKNOWN_MODEL):

@@ -40,14 +40,14 @@ async def undo_turn(state: ChatState) -> None:
     """Undo the writes of the last turn, those of the person in its place included, as one event."""
     turn, seqs = state.writes
     if not seqs:
-        words = "this turn wrote nothing to memory" if turn else "nothing was written to memory yet"
-        state.emit(events.Notice(f"Nothing to take back: {words}."))
+        words = "the last turn wrote nothing to memory" if turn else "nothing was written to memory yet"
+        state.emit(events.Notice(f"Nothing to undo: {words}."))
         return
 
     def undo() -> ActionResult:
         pending = [seq for seq in seqs if state.memory.history.find_undoing_event(seq) is None]
         if not pending:
-            return ActionResult(problem="Nothing to take back: that was done already.")
+            return ActionResult(problem="Nothing to undo: the last turn is already undone.")
         return state.memory.undo(pending)
 
     try:
@@ -57,7 +57,7 @@ async def undo_turn(state: ChatState) -> None:
         return
     event = result.event
     if event is None:
-        state.emit(events.Notice(result.problem or "Nothing to take back: all is as it was before."))
+        state.emit(events.Notice(result.problem or "Nothing to undo: the files are already as they were before."))
         return
     paths = [to_one_line(change.path) for change in event.changes]
     more = len(paths) - _MOST_NAMES
@@ -65,7 +65,7 @@ async def undo_turn(state: ChatState) -> None:
     note = f"The user took back what you wrote to memory in your last turn ({names}): it is as it was before that turn."
     state.notes.append(note)
     state.session.write("undone", turn=turn, seq=event.seq, note=note)
-    state.emit(events.TurnUndone(turn, event, f"Took back what this turn wrote: {names}. {result.problem}".rstrip()))
+    state.emit(events.TurnUndone(turn, event, f"Undid what this turn wrote: {names}. {result.problem}".rstrip()))
 
 
 def rewind_turn(state: ChatState, reason: str) -> events.Prompt | None:
@@ -75,7 +75,7 @@ def rewind_turn(state: ChatState, reason: str) -> events.Prompt | None:
         The message of that turn; `None` where there is none.
     """
     if state.last is None:
-        state.emit(events.Notice("There is no message to go back to."))
+        state.emit(events.Notice("No message to edit or send again."))
         return None
     turn, prompt = state.last
     state.drop_turn(turn)
@@ -83,7 +83,7 @@ def rewind_turn(state: ChatState, reason: str) -> events.Prompt | None:
     state.session.write("rewound", turn=turn, why=reason)
     state.emit(events.ConversationRewound(turn, prompt, reason))
     if state.writes[0] == turn and state.writes[1]:
-        state.emit(events.Notice("What that turn wrote to memory stays as it is."))
+        state.emit(events.Notice("What that turn wrote to memory is kept."))
     return prompt
 
 
@@ -218,7 +218,7 @@ class ChatController:
     def undo_turn(self) -> None:
         """Undo the last turn's writes to memory; see `TurnUndone`."""
         if self._in_turn:
-            self._post(lambda: self._state.emit(events.Notice("Not undone: the turn is not over. Esc stops it.")))
+            self._post(lambda: self._state.emit(events.Notice("Not undone: the turn is still running. Esc stops it.")))
             return
         self._schedule_action(lambda: undo_turn(self._state))
 
@@ -345,7 +345,7 @@ class ChatController:
         except StoppedByPerson:
             with self._lock:
                 self._is_held = bool(self._queue)
-            state.emit(events.Notice("Stopped before there was a connection. The next message tries again."))
+            state.emit(events.Notice("Stopped while connecting. The next message tries again."))
             return
         finally:
             self._is_connecting = False
@@ -391,7 +391,7 @@ class ChatController:
             self._is_held = True
         self._in_turn = False
         self._emit_queue()
-        self._state.emit(events.Notice("Stopped before it was sent. Your message waits."))
+        self._state.emit(events.Notice("Stopped before your message was sent. It waits in the queue."))
 
     def _validate_prompt(self, prompt: events.Prompt) -> ClassifiedFault | None:
         problems = (validate_attachment(attachment, self._state.model) for attachment in prompt.attachments)
@@ -420,7 +420,7 @@ class ChatController:
             if (pending := act()) is not None:
                 await pending
         except Exception as error:  # the last resort: it is reported, and the conversation goes on
-            self._report_bug(error, "That was not done")
+            self._report_bug(error, "The action failed")
 
     def _report_bug(self, error: Exception, what: str) -> None:
         sentence = f"{what} because of a bug ({type(error).__name__}: {error})."

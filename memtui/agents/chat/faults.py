@@ -22,7 +22,7 @@ from memtui.core.unicode import to_one_line
 _LONGEST_WORDS = 300
 _SET_VARIABLE = "Set ANTHROPIC_API_KEY and run memtui chat again."
 _SET_KEY = "Set a valid one and run memtui chat again."
-_LOOK_AT_URL = "Look at ANTHROPIC_BASE_URL."
+_LOOK_AT_URL = "Check ANTHROPIC_BASE_URL."
 _PROVIDER_PACKAGES = frozenset({"azure", "boto3", "botocore", "google"})
 """Packages that providers' clients take credentials with."""
 
@@ -62,7 +62,7 @@ def classify_error(error: BaseException, endpoint: Endpoint, *, answering: bool 
     if isinstance(error, ClientUnavailable):
         return ClassifiedFault(FaultKind.NO_KEY if error.has_sdk else FaultKind.NO_SDK, error.sentence)
     if isinstance(error, MemtuiError):
-        return ClassifiedFault(FaultKind.MEMORY, f"The memory cannot be used: {_end_sentence(str(error))}")
+        return ClassifiedFault(FaultKind.MEMORY, f"Can't use the memory folder: {_end_sentence(str(error))}")
     import anthropic  # noqa: PLC0415 - start-up: loads the SDK
     import httpx2  # noqa: PLC0415 - start-up: loads the SDK
 
@@ -72,18 +72,18 @@ def classify_error(error: BaseException, endpoint: Endpoint, *, answering: bool 
     if isinstance(error, anthropic.CredentialsError):
         return ClassifiedFault(FaultKind.NO_KEY, f"No API key: {_sanitize_message(str(error))}.", _SET_VARIABLE)
     if isinstance(error, TypeError) and "authentication method" in str(error):
-        return ClassifiedFault(FaultKind.NO_KEY, "No API key: there is no API key.", _SET_VARIABLE)
+        return ClassifiedFault(FaultKind.NO_KEY, "No API key.", _SET_VARIABLE)
     if any("header value" in str(each).lower() for each in _iter_causes(error)):  # this message would hold the key
-        sentence = f"What was taken from {endpoint.key} cannot be sent: it holds what no key holds, such as a line end."
+        sentence = f"The API key from {endpoint.key} has characters that cannot be sent, such as a line break."
         return ClassifiedFault(FaultKind.WRONG_KEY, sentence, _SET_KEY)
     if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
         if any(isinstance(each, httpx2.ConnectTimeout) for each in _iter_causes(error)):
             reason = f"no answer within {CONNECT_SECONDS:g} seconds"
             return ClassifiedFault(FaultKind.NETWORK, f"Could not reach {host} ({reason}).")
-        sentence = f"{host} fell silent: nothing came for {READ_SECONDS:g} seconds."
+        sentence = f"{host} sent nothing for {READ_SECONDS:g} seconds."
         return ClassifiedFault(FaultKind.TIMEOUT, sentence, is_retryable=not answering)
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | anthropic.APIResponseValidationError):
-        sentence = f"{host} sent something that is no answer."
+        sentence = f"{host} sent an invalid answer."
         return ClassifiedFault(FaultKind.CUT_STREAM, sentence, is_retryable=not answering)
     if isinstance(error, anthropic.APIConnectionError | httpx2.TransportError | httpx2.StreamError | OSError):
         if answering:
@@ -92,7 +92,7 @@ def classify_error(error: BaseException, endpoint: Endpoint, *, answering: bool 
         is_dropped = reason in ("the connection was closed", "the connection was reset")
         return ClassifiedFault(FaultKind.NETWORK, f"Could not reach {host} ({reason}).", is_retryable=is_dropped)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
-        return ClassifiedFault(FaultKind.NETWORK, f"{host} is no address.", _LOOK_AT_URL)
+        return ClassifiedFault(FaultKind.NETWORK, f"{host} is not a valid address.", _LOOK_AT_URL)
     return _classify_other(error, endpoint, is_of_sdk=isinstance(error, anthropic.AnthropicError))
 
 
@@ -101,12 +101,14 @@ def _classify_other(error: BaseException, endpoint: Endpoint, *, is_of_sdk: bool
     lacks_package = is_of_sdk and "missing required dependency" in str(error)
     if isinstance(error, ImportError) or lacks_package:
         words = "" if lacks_package else f" ({_sanitize_message(str(error))})"
-        advice = f"Install it with: pip install 'anthropic[{endpoint.provider}]'."
-        return ClassifiedFault(FaultKind.NO_SDK, f"What {endpoint.provider} needs is not installed{words}.", advice)
+        advice = f"Install them with: pip install 'anthropic[{endpoint.provider}]'."
+        return ClassifiedFault(
+            FaultKind.NO_SDK, f"The packages for {endpoint.provider} are not installed{words}.", advice
+        )
     if is_of_sdk:
         return ClassifiedFault(FaultKind.BAD_REQUEST, f"The request could not be made: {_end_sentence(str(error))}")
     if type(error).__module__.partition(".")[0] in _PROVIDER_PACKAGES or "resolve" in str(error):
-        sentence = f"There are no credentials for {endpoint.host}: {_end_sentence(str(error))}"
+        sentence = f"No credentials for {endpoint.host}: {_end_sentence(str(error))}"
         return ClassifiedFault(FaultKind.NO_KEY, sentence)
     what = f"{type(error).__name__}: {_sanitize_message(str(error))}" if str(error) else type(error).__name__
     return ClassifiedFault(FaultKind.BUG, f"memtui stopped this turn because of a bug ({what}).")
@@ -114,17 +116,17 @@ def _classify_other(error: BaseException, endpoint: Endpoint, *, is_of_sdk: bool
 
 _STATUSES: Sequence[tuple[FaultKind, Collection[int], str | None, str, str]] = (
     (FaultKind.WRONG_KEY, (401,), "authentication_error",
-     "{host} does not take the API key from {key}{reason}.", _SET_KEY),
-    (FaultKind.NO_CREDIT, (402,), "billing_error", "{host} wants to be paid first{reason}.", ""),
-    (FaultKind.FORBIDDEN, (403,), "permission_error", "The key from {key} may not do that at {host}{reason}.", ""),
+     "{host} rejected the API key from {key}{reason}.", _SET_KEY),
+    (FaultKind.NO_CREDIT, (402,), "billing_error", "{host} requires payment{reason}.", ""),
+    (FaultKind.FORBIDDEN, (403,), "permission_error", "The API key from {key} lacks permission at {host}{reason}.", ""),
     (FaultKind.TOO_LARGE, (413,), "request_too_large", "This conversation is too large for {model}{reason}.",
-     "/clear begins a new one, and memory stays as it is; or leave out what is attached."),
-    (FaultKind.UNKNOWN_MODEL, (), None, "{host} has no model called {model}.", "/model shows those there are."),
-    (FaultKind.BAD_REQUEST, (404,), None, "{host} knows no such address{reason}.", _LOOK_AT_URL),
-    (FaultKind.RATE_LIMIT, (429,), "rate_limit_error", "{host} has had too many requests{reason}.", ""),
+     "/clear starts a new one and keeps memory. Or leave out attachments."),
+    (FaultKind.UNKNOWN_MODEL, (), None, "{host} has no model called {model}.", "/model lists the models."),
+    (FaultKind.BAD_REQUEST, (404,), None, "{host} has no such address (404){reason}.", _LOOK_AT_URL),
+    (FaultKind.RATE_LIMIT, (429,), "rate_limit_error", "Too many requests to {host}{reason}.", ""),
     (FaultKind.OVERLOADED, (529,), "overloaded_error", "{host} is overloaded.", ""),
-    (FaultKind.TIMEOUT, (408, 504), "timeout_error", "{host} took too long{reason}.", ""),
-    (FaultKind.SERVER, (409, *range(500, 1_000)), "api_error", "{host} had a fault of its own ({words}).", ""),
+    (FaultKind.TIMEOUT, (408, 504), "timeout_error", "{host} timed out{reason}.", ""),
+    (FaultKind.SERVER, (409, *range(500, 1_000)), "api_error", "{host} had a server error ({words}).", ""),
 )  # fmt: skip
 """Kinds of error responses, the first that applies: kind, statuses, type of the error, sentence, advice."""
 _RETRYABLE = frozenset({FaultKind.RATE_LIMIT, FaultKind.OVERLOADED, FaultKind.TIMEOUT, FaultKind.SERVER})
@@ -149,12 +151,12 @@ def _classify_status(error: object, endpoint: Endpoint) -> ClassifiedFault:
             return ClassifiedFault(kind, filled, advice, may_retry, _parse_retry_after(headers), words)
     advice = ""
     if "memory_20250818" in lower:
-        advice = f"{model} there does not know the memory tool. Name another model with --model."
+        advice = f"{model} does not support the memory tool. Choose another model with --model."
     elif "thinking" in lower:
-        advice = f"If {model} does not think, start without --thinking."
+        advice = f"If {model} does not support thinking, start without --thinking."
     elif "effort" in lower or "output_config" in lower:
-        advice = f"If {model} knows no effort, start without --effort."
-    sentence = f"{endpoint.host} did not take the request{reason or f' ({status})'}."
+        advice = f"If {model} does not support effort, start without --effort."
+    sentence = f"{endpoint.host} rejected the request{reason or f' ({status})'}."
     return ClassifiedFault(FaultKind.BAD_REQUEST, sentence, advice, server_message=words)
 
 
@@ -196,14 +198,14 @@ def _describe_connection_error(error: BaseException) -> str:
             case ConnectionRefusedError():
                 return "connection refused"
             case ssl.SSLError():
-                return "its certificate is not to be trusted, or the connection is not encrypted as it should be"
+                return "TLS failed: untrusted certificate, or no TLS on the server"
             case ConnectionResetError() | BrokenPipeError():
                 return "the connection was reset"
             case OSError(errno=errno.ENETUNREACH | errno.EHOSTUNREACH):
-                return "there is no network"
+                return "no network"
     names = {type(each).__name__ for each in chain}
     if "ProxyError" in names:
-        return "the proxy does not let it through"
+        return "the proxy refused the connection"
     if names & {"RemoteProtocolError", "ReadError", "WriteError", "CloseError"}:
         return "the connection was closed"
     return _sanitize_message(str(chain[-1])) or type(chain[-1]).__name__

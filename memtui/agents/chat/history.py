@@ -210,19 +210,19 @@ def validate_attachment(attachment: Attachment, model: Model | None) -> str | No
     name, size = to_one_line(attachment.name), len(attachment.data)
     who = "the model" if model is None else model.name or model.id
     if attachment.media_type in IMAGES:
-        kind, limit, able = "a picture", IMAGE_BYTES, model.sees_images if model else None
+        kind, limit, able = "an image", IMAGE_BYTES, model.sees_images if model else None
     elif attachment.media_type == PDF:
         kind, limit, able = "a PDF", PDF_BYTES, model.reads_pdf if model else None
     elif detect_media_type(attachment.data) == TEXT:
-        kind, limit, able = "a text", TEXT_BYTES, True
+        kind, limit, able = "a text file", TEXT_BYTES, True
     else:
-        return f"{name} is neither text, PNG, JPEG, GIF, WebP nor PDF."
+        return f"{name} is not a text, PNG, JPEG, GIF, WebP or PDF file."
     if able is False:
-        return f"{name} is {kind}, which {who} does not take."
+        return f"{name} is {kind}, which {who} does not accept."
     if not size:
         return f"{name} is empty."
     if size > limit:
-        return f"{name} is too large: {size / 1e6:.1f} MB, and {kind} may have {limit / 1e6:g} MB."
+        return f"{name} is too large: {size / 1e6:.1f} MB. The limit for {kind} is {limit / 1e6:g} MB."
     return None
 
 

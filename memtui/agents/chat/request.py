@@ -149,13 +149,14 @@ def adapt_options(
     lower = words.lower()
     managed = {edit["type"] for edit in _build_context_edits(model, options)}
     if "compact_20260112" in managed and "compact" in lower:
-        return replace(options, compacts=False), "The server does not compact conversations; this one goes on without."
+        feature = "The server does not support compaction"
+        return replace(options, compacts=False), f"{feature}. The conversation continues without it."
     if managed and ("context_management" in lower or "context-management" in lower or "beta" in lower):
-        feature = "The server does not clear old tool results from the context"
-        return replace(options, clears=False, compacts=False), f"{feature}; the conversation goes on without that."
+        feature = "The server does not support clearing old tool results"
+        return replace(options, clears=False, compacts=False), f"{feature}. The conversation continues without it."
     if has_thinking and options.returns_thinking and "thinking" in lower and ("signature" in lower or "block" in lower):
-        feature = "The model does not take back what it had thought"
-        return replace(options, returns_thinking=False), f"{feature}; the conversation goes on without that."
+        feature = "The model rejected its earlier thinking"
+        return replace(options, returns_thinking=False), f"{feature}. The conversation continues without it."
     return None
 
 
@@ -281,7 +282,7 @@ class RequestSender:
                 if incoming.stop_reason is not None:
                     return incoming
                 fault = ClassifiedFault(
-                    FaultKind.CUT_STREAM, f"The answer of {self._endpoint.host} ended in the middle."
+                    FaultKind.CUT_STREAM, f"The answer from {self._endpoint.host} ended in the middle."
                 )
                 if incoming.has_begun:
                     raise RequestFailed(fault, incoming)
@@ -329,7 +330,7 @@ class RequestSender:
                 await asyncio.sleep(silence)
 
     async def _wait_to_retry(self, fault: ClassifiedFault, seconds: float, tries: int) -> None:
-        shown = f"{seconds:.0f} s" if seconds >= 1 else "a moment"
+        shown = f"{seconds:.0f} s" if seconds >= 1 else "under 1 s"
         count = f"{tries} of {self._retry_policy.times}"
         self._emit(RetryScheduled(f"{fault.sentence} Trying again in {shown} ({count}); Esc stops.", seconds))
         await wait_unless_stopped(asyncio.sleep(seconds), self._stopping)
@@ -337,9 +338,9 @@ class RequestSender:
 
 def _make_final_fault(fault: ClassifiedFault, tries: int, seconds: float) -> ClassifiedFault:
     if fault.retry_after is not None and seconds >= 1:
-        words = f"It wants to be asked again in {seconds:,.0f} s."
+        words = f"Try again in {seconds:,.0f} s."
     elif tries:
-        words = f"It was tried {tries + 1} times."
+        words = f"Tried {tries + 1} times."
     else:
         words = ""
     sentence = f"{fault.sentence} {words}".strip()

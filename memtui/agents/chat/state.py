@@ -344,7 +344,7 @@ class ChatState:
         self.session.write("setting", model=id)
         self.emit(events.ModelChanged(self.model))
         if self.connection.models and all(model.id != id for model in self.connection.models):
-            self.emit(events.Notice(f"{self.connection.host} does not list {id}. It is tried all the same."))
+            self.emit(events.Notice(f"{self.connection.host} does not list {id}. It is used anyway."))
 
     def set_request_options(self, **values: object) -> None:
         """Set effort or thinking."""

@@ -335,7 +335,7 @@ def _is_deep(value: object, levels: int = _DEEPEST) -> bool:
 
 
 def _reject_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def parse_partial_json(raw: str) -> Mapping[str, object]:

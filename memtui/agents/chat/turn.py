@@ -32,7 +32,7 @@ _GOES_ON = frozenset({"pause_turn", "compaction"})
 _MOST_PAUSES = 50
 """How often an answer may be paused by the server without a tool call."""
 _UNKNOWN = "Error: it is not known whether this was done, because of a fault in memtui. View it before going on"
-_KEPT = "What was said until then is kept; send a message to go on."
+_KEPT = "The answer so far is kept. Send a message to continue."
 
 
 class ChatTurn:
@@ -197,8 +197,8 @@ class ChatTurn:
             raise StoppedByPerson
         if skipped:
             sentence = (
-                f"This turn made {limit:,} tool calls, which is the limit, and ends here; {skipped:,} more "
-                f"{'was' if skipped == 1 else 'were'} not run. Say go on, and the next turn may make as many again."
+                f"This turn ended at the limit of {limit:,} tool calls; {skipped:,} more "
+                f"{'was' if skipped == 1 else 'were'} not run. Say `go on` to continue."
             )
             state.emit(events.Notice(sentence))
         return not skipped
@@ -291,10 +291,10 @@ class ChatTurn:
         why = to_one_line(str(details.get("explanation") or details.get("category") or ""))
         name = state.model.name or state.model.id if state.model else "The model"
         reason = f" ({why.rstrip('.')})" if why else ""
-        undo = "" if not self._calls else " What it wrote to memory in this turn stays; /undo takes it back."
+        undo = "" if not self._calls else " What it wrote to memory in this turn is kept; /undo undoes it."
         sentence = (
-            f"{name} declined to go on{reason}. Your message and this answer are left out of what it sees from now "
-            f"on, or it would go on declining. Put it another way.{undo}"
+            f"{name} declined to continue{reason}. Your message and this answer were removed from the conversation, "
+            f"or it would keep declining. Try other words.{undo}"
         )
         state.emit(events.Notice(sentence))
         return events.TurnOutcome.REFUSED
@@ -302,14 +302,14 @@ class ChatTurn:
     def _report_truncation(self, reason: str) -> events.TurnOutcome:
         state = self._state
         if reason == "max_tokens":
-            advice = "Say go on, or allow more with --max-tokens."
-            state.emit(events.Notice(f"The answer reached its longest length and ends here. {advice}"))
+            advice = "Say `go on` to continue, or allow more with --max-tokens."
+            state.emit(events.Notice(f"The answer was cut off at the maximum length. {advice}"))
         elif reason == "pauses":
-            state.emit(events.Notice("The answer was paused again and again, and was ended. Say go on to hear more."))
+            state.emit(events.Notice("The answer was paused too often and was ended. Say `go on` to continue."))
         else:
             name = state.model.name or state.model.id if state.model else "the model"
-            sentence = f"The answer ends here, because all that {name} can hold is full."
-            advice = "/clear begins a new conversation, and memory stays as it is."
+            sentence = f"The answer was cut off: the context of {name} is full."
+            advice = "/clear starts a new conversation and keeps memory."
             state.report_fault(ClassifiedFault(events.FaultKind.TOO_LARGE, sentence, advice), None)
         return events.TurnOutcome.CUT
 
@@ -319,7 +319,7 @@ class ChatTurn:
         try:
             remembered = await state.worker.run(lambda: self._tally.summarize(state.memory.history.text))
         except Exception as error:  # the memory was closed, or cannot be read: the turn ends all the same
-            state.emit(events.Notice(f"What this turn remembered cannot be shown: {to_one_line(str(error))}"))
+            state.emit(events.Notice(f"Can't show what this turn changed in memory: {to_one_line(str(error))}"))
         usage = state.meter.turn
         state.session.write(
             "turn_ended", turn=self._number, end=end.value, seconds=round(seconds, 3), usage=usage,

@@ -126,7 +126,7 @@ def _apply_verdict(
     if not isinstance(verdict, Allow | Edit):
         return ""
     if isinstance(verdict, Edit) and _has_lone_surrogate(verdict.text):
-        return "Not saved: the text holds half a character."
+        return "Not saved: the text has an incomplete character."
     if _reread_file(os.path.join(place.folder, place.path)) != before:
         return f"{place.path} has changed since that was shown."
     return _save_edit(call, place, verdict.text, proposal) if isinstance(verdict, Edit) and call.tool != "Write" else ""

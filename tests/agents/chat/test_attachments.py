@@ -31,10 +31,10 @@ def test_what_kind_a_file_is_its_bytes_tell(tmp_path: Path, data: bytes, kind: s
     ("data", "words"),
     [
         (b"", "is empty."),
-        (b"\x00\x01\x02", "is neither text, PNG, JPEG, GIF, WebP nor PDF."),
-        (b"\xff\xfe\xfd", "is neither text"),
-        (b"a" * (TEXT_BYTES + 1), "is too large: 1.0 MB, and a text may have 1 MB."),
-        (b"\x89PNG\r\n\x1a\n" + b"." * IMAGE_BYTES, "is too large: 5.0 MB, and a picture may have 5 MB."),
+        (b"\x00\x01\x02", "is not a text, PNG, JPEG, GIF, WebP or PDF file."),
+        (b"\xff\xfe\xfd", "is not a text, PNG"),
+        (b"a" * (TEXT_BYTES + 1), "is too large: 1.0 MB. The limit for a text file is 1 MB."),
+        (b"\x89PNG\r\n\x1a\n" + b"." * IMAGE_BYTES, "is too large: 5.0 MB. The limit for an image is 5 MB."),
     ],
 )
 def test_what_no_model_takes_is_not_attached(tmp_path: Path, data: bytes, words: str) -> None:
@@ -57,11 +57,11 @@ def test_what_the_model_does_not_take_is_said() -> None:
     blind = Model("m", "Blind", sees_images=False, reads_pdf=False)
     assert (
         validate_attachment(Attachment("a.png", "image/png", b"x"), blind)
-        == "a.png is a picture, which Blind does not take."
+        == "a.png is an image, which Blind does not accept."
     )
     assert (
         validate_attachment(Attachment("a.pdf", "application/pdf", b"x"), blind)
-        == "a.pdf is a PDF, which Blind does not take."
+        == "a.pdf is a PDF, which Blind does not accept."
     )
     assert validate_attachment(Attachment("a.md", "text/plain", b"x"), blind) is None
     assert validate_attachment(Attachment("a.png", "image/png", b"x"), Model("m")) is None

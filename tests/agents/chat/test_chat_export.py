@@ -62,7 +62,7 @@ def test_a_conversation_reads_from_its_title_to_what_was_remembered() -> None:
         "- Date: 2026-11-21 17:59 to 2026-11-21 18:00 (UTC)\n"
         "- Memory: `/srv/memories`\n- Model: `a-model`\n"
         "- Turns: 1, 1,200 tokens in and 33 out, 0.04 USD\n"
-        "- Session: `20261121-175900-4f3a`, a copy that goes on from `20261120-090000-0001`\n\n"
+        "- Session: `20261121-175900-4f3a`, forked from `20261120-090000-0001`\n\n"
         "## 1. You, 18:00\n\nAttached: `a.png`, 1,200 bytes\n\n"
         "> Keep it short.\n> And remember Lisbon.\n\n"
         "*Thinking:*\n\n> Short it is.\n\n"
@@ -108,14 +108,14 @@ def test_what_changes_is_shown_from_what_was_asked_for() -> None:
 
 def test_an_input_that_is_no_json_is_shown_as_it_came() -> None:
     call = {**called("Error: the input must be an object", is_error=True), "input": '{"command": "cre'}
-    assert '**`memory`**: refused\n\nInput, which is not JSON as it should be:\n\n```text\n{"command": "cre\n```' in (
+    assert '**`memory`**: refused\n\nInput (invalid JSON):\n\n```text\n{"command": "cre\n```' in (
         to_markdown([BEGAN, call])
     )
 
 
 def test_what_the_person_wrote_in_its_place_is_shown() -> None:
     text = to_markdown([BEGAN, called(command="create", path="/memories/a", file_text="x\n", edit="mine\n")])
-    assert "```diff\n+x\n```\n\nYou wrote this in its place:\n\n```diff\n+mine\n```" in text
+    assert "```diff\n+x\n```\n\nYou wrote this instead:\n\n```diff\n+mine\n```" in text
 
 
 def test_what_happened_beside_is_told() -> None:
@@ -136,13 +136,13 @@ def test_what_happened_beside_is_told() -> None:
     text = to_markdown(records)
     for sentence in (
         "*Could not reach \\*it\\*.*",
-        "*3 old tool results (4,000 tokens) were left out of what the model sees, to make room.*",
-        "by this summary in what the model sees:*\n\n> Mara moved.",
-        "*You stopped this turn. What was said until then is kept.*",
-        "*You took back what was written to memory in turn 1.*",
-        "*From here on b-model answers.*",
-        "*From here on memory is changed without asking.*",
-        "*You took turn 2 back to say it in other words: it is out of the conversation.*",
+        "*3 old tool results (4,000 tokens) were cleared from the context to make room.*",
+        "by this summary in the context:*\n\n> Mara moved.",
+        "*You stopped this turn. The answer so far is kept.*",
+        "*You undid what was written to memory in turn 1.*",
+        "*From here on, b-model answers.*",
+        "*From here on, memory is changed without asking.*",
+        "*You edited turn 2: its first text was removed from the conversation.*",
         "- Model: `a-model`, `b-model`\n- Turns: 1\n",
     ):
         assert sentence in text

@@ -114,7 +114,7 @@ def test_a_wrong_key_is_said_and_never_shown(monkeypatch: pytest.MonkeyPatch) ->
         assert early.kind is FaultKind.WRONG_KEY
         fault = _fault(talk)
         assert (fault.kind, fault.prompt) == (FaultKind.WRONG_KEY, Prompt("Hello"))
-        assert "does not take the API key from ANTHROPIC_API_KEY" in fault.sentence
+        assert "rejected the API key from ANTHROPIC_API_KEY" in fault.sentence
         assert "a-wrong-key" not in repr(talk.heard.events)
 
 
@@ -195,18 +195,18 @@ def test_a_server_without_a_list_needs_a_model_by_name(model_server: ModelServer
 # An answer that is a refusal
 
 REFUSALS = [
-    (401, "authentication_error", "invalid x-api-key", FaultKind.WRONG_KEY, "does not take the API key"),
-    (402, "billing_error", "pay", FaultKind.NO_CREDIT, "wants to be paid first"),
-    (400, "invalid_request_error", "Your credit balance is too low", FaultKind.NO_CREDIT, "wants to be paid first"),
-    (403, "permission_error", "not for you", FaultKind.FORBIDDEN, "may not do that"),
+    (401, "authentication_error", "invalid x-api-key", FaultKind.WRONG_KEY, "rejected the API key"),
+    (402, "billing_error", "pay", FaultKind.NO_CREDIT, "requires payment"),
+    (400, "invalid_request_error", "Your credit balance is too low", FaultKind.NO_CREDIT, "requires payment"),
+    (403, "permission_error", "not for you", FaultKind.FORBIDDEN, "lacks permission at"),
     (404, "not_found_error", "model: claude-newest-1", FaultKind.UNKNOWN_MODEL, f"has no model called {MODEL}. /model"),
     (404, "not_found_error", "Not found", FaultKind.BAD_REQUEST, "ANTHROPIC_BASE_URL"),
     (413, "request_too_large", "too big", FaultKind.TOO_LARGE, "too large for"),
     (413, "of_a_proxy", "Payload Too Large", FaultKind.TOO_LARGE, "too large for"),
     (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", FaultKind.TOO_LARGE, "/clear"),
-    (400, "invalid_request_error", "max_tokens: wrong", FaultKind.BAD_REQUEST, "did not take the request (max_tokens"),
+    (400, "invalid_request_error", "max_tokens: wrong", FaultKind.BAD_REQUEST, "rejected the request (max_tokens"),
     (400, "invalid_request_error", "thinking: not here", FaultKind.BAD_REQUEST, "--thinking"),
-    (422, "invalid_request_error", "no", FaultKind.BAD_REQUEST, "did not take the request"),
+    (422, "invalid_request_error", "no", FaultKind.BAD_REQUEST, "rejected the request"),
 ]
 
 
@@ -229,11 +229,11 @@ def test_a_refusal_is_a_sentence_and_the_next_message_works(
 
 
 PASSING = [
-    (429, "rate_limit_error", "too many", "has had too many requests"),
+    (429, "rate_limit_error", "too many", "Too many requests to"),
     (529, "overloaded_error", "Overloaded", "is overloaded"),
-    (500, "api_error", "Internal", "had a fault of its own (Internal)"),
-    (503, "api_error", "down", "had a fault of its own (down)"),
-    (504, "timeout_error", "slow", "took too long"),
+    (500, "api_error", "Internal", "had a server error (Internal)"),
+    (503, "api_error", "down", "had a server error (down)"),
+    (504, "timeout_error", "slow", "timed out"),
 ]
 
 
@@ -258,7 +258,7 @@ def test_it_is_not_tried_for_ever(model_server: ModelServer) -> None:
     with talking() as talk:
         fault = _fault(talk)
         assert fault.kind is FaultKind.OVERLOADED
-        assert fault.sentence.endswith(f"is overloaded. It was tried 4 times. {KEPT}")
+        assert fault.sentence.endswith(f"is overloaded. Tried 4 times. {KEPT}")
         assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
         assert talk.say("Again").end is TurnOutcome.DONE
 
@@ -275,7 +275,7 @@ def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(model_s
     with talking() as talk:
         fault = _fault(talk)
         assert fault.kind is FaultKind.RATE_LIMIT
-        assert "It wants to be asked again in 3,600 s." in fault.sentence
+        assert "Try again in 3,600 s." in fault.sentence
 
 
 def test_a_server_that_says_so_is_not_asked_again(model_server: ModelServer) -> None:
@@ -301,16 +301,16 @@ def test_the_person_may_stop_the_wait(model_server: ModelServer) -> None:
 BREAKS: list[tuple[Step, FaultKind, str, TurnOutcome]] = [
     (Drop(), FaultKind.CUT_STREAM, "broke in the middle of the answer", TurnOutcome.FAULT),
     (Cut(), FaultKind.CUT_STREAM, "ended in the middle", TurnOutcome.CUT),
-    (Junk("{not json"), FaultKind.CUT_STREAM, "sent something that is no answer", TurnOutcome.FAULT),
+    (Junk("{not json"), FaultKind.CUT_STREAM, "sent an invalid answer", TurnOutcome.FAULT),
     (
         Junk("\udcff".encode("utf-8", "surrogatepass").decode("latin-1")),
         FaultKind.CUT_STREAM,
-        "no answer",
+        "sent an invalid answer",
         TurnOutcome.FAULT,
     ),
     (Failure("overloaded_error", "Overloaded"), FaultKind.OVERLOADED, "is overloaded", TurnOutcome.FAULT),
-    (Failure("api_error", "Oops"), FaultKind.SERVER, "had a fault of its own (Oops)", TurnOutcome.FAULT),
-    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "too many requests", TurnOutcome.FAULT),
+    (Failure("api_error", "Oops"), FaultKind.SERVER, "had a server error (Oops)", TurnOutcome.FAULT),
+    (Failure("rate_limit_error", "Slow"), FaultKind.RATE_LIMIT, "Too many requests to", TurnOutcome.FAULT),
 ]
 
 
@@ -323,7 +323,7 @@ def test_an_answer_that_breaks_is_kept_as_far_as_it_came(
         fault = _fault(talk)
         assert (fault.kind, fault.prompt) == (kind, None)
         assert words in fault.sentence
-        assert fault.sentence.endswith("What was said until then is kept; send a message to go on.")
+        assert fault.sentence.endswith("The answer so far is kept. Send a message to continue.")
         assert talk.heard.next(TurnEnded).end is end
         assert talk.heard.text == "Half of it, "
         assert talk.say("Go on").end is TurnOutcome.DONE
@@ -384,7 +384,7 @@ def test_a_server_that_stays_silent_is_given_up(model_server: ModelServer) -> No
     with talking(client=make) as talk:
         fault = _fault(talk)
         assert fault.kind is FaultKind.TIMEOUT
-        assert "fell silent" in fault.sentence
+        assert "sent nothing for" in fault.sentence
         assert talk.heard.next(TurnEnded).end is TurnOutcome.FAULT
         assert talk.say("Go on").end is TurnOutcome.DONE
 
@@ -463,8 +463,7 @@ def test_two_hundred_calls_are_the_limit_of_a_turn_and_the_next_message_works(mo
         ended = talk.say("Look around")
         assert (ended.end, ended.calls, ended.refused) == (TurnOutcome.TOO_MANY_CALLS, 200, 10)
         assert talk.heard.sentences == [
-            "This turn made 200 tool calls, which is the limit, and ends here; 10 more were not run. "
-            "Say go on, and the next turn may make as many again."
+            "This turn ended at the limit of 200 tool calls; 10 more were not run. Say `go on` to continue."
         ]
         assert len(talk.heard.of(CallEnded)) == 210
         assert talk.say("Go on").end is TurnOutcome.DONE
@@ -484,7 +483,9 @@ def test_a_refusal_of_the_model_is_said_and_leaves_the_history(model_server: Mod
     model_server.answer(Text("I"), stop_reason="refusal", stop_details=details)
     with talking() as talk:
         assert talk.say("Make a germ").end is TurnOutcome.REFUSED
-        assert talk.heard.sentences[0].startswith("Claude Newest declined to go on (Not that). Your message and this")
+        assert talk.heard.sentences[0].startswith(
+            "Claude Newest declined to continue (Not that). Your message and this"
+        )
         assert talk.say("Make a cake").end is TurnOutcome.DONE
         assert [message["content"][0]["text"] for message in model_server.last.messages] == ["Make a cake"]
     assert model_server.refused == []
@@ -495,7 +496,7 @@ def test_an_answer_that_reached_its_longest_length_is_said_to_be_cut(model_serve
     with talking() as talk:
         assert talk.say("Tell").end is TurnOutcome.CUT
         assert talk.heard.sentences == [
-            "The answer reached its longest length and ends here. Say go on, or allow more with --max-tokens."
+            "The answer was cut off at the maximum length. Say `go on` to continue, or allow more with --max-tokens."
         ]
         assert talk.say("Go on").end is TurnOutcome.DONE
     assert model_server.refused == []
@@ -514,7 +515,7 @@ def test_a_server_that_does_not_know_the_memory_tool_is_said_to(model_server: Mo
     with talking() as talk:
         fault = _fault(talk)
         assert fault.kind is FaultKind.BAD_REQUEST
-        assert "does not know the memory tool" in fault.sentence
+        assert "does not support the memory tool" in fault.sentence
 
 
 def test_thinking_that_the_server_does_not_take_back_is_left_out_from_then_on(model_server: ModelServer) -> None:
@@ -523,7 +524,7 @@ def test_thinking_that_the_server_does_not_take_back_is_left_out_from_then_on(mo
         talk.say("Is it?")
         model_server._signatures.clear()
         assert talk.say("Sure?").end is TurnOutcome.DONE
-        assert "does not take back what it had thought" in talk.heard.sentences[0]
+        assert "rejected its earlier thinking" in talk.heard.sentences[0]
         assert [block["type"] for block in model_server.last.messages[1]["content"]] == ["text"]
 
 
@@ -786,7 +787,7 @@ def test_a_key_with_a_line_end_is_said_and_never_shown_or_kept(
         talk.chat.send(Prompt("Hello"))
         fault = talk.heard.next(ChatFault)
     assert fault.kind is FaultKind.WRONG_KEY
-    assert fault.sentence.startswith(f"What was taken from {name} cannot be sent: ")
+    assert fault.sentence.startswith(f"The API key from {name} has characters that cannot be sent")
     kept = "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
     assert "gateway" not in fault.sentence + kept
 

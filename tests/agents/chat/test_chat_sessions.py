@@ -192,11 +192,11 @@ def test_it_is_found_by_its_id_the_beginning_of_it_and_as_the_last(chats: Path) 
     assert find_session(Path(), str(chats / "20261122-100000-cccc.jsonl")).stem == "20261122-100000-cccc"
     with pytest.raises(SessionNotFound, match=r"2 sessions begin with '20261121', such as .*aaaa and .*aabb\."):
         named("20261121")
-    with pytest.raises(SessionNotFound, match="No session is called 'nope'"):
+    with pytest.raises(SessionNotFound, match="No session is named 'nope'"):
         named("nope")
-    with pytest.raises(SessionNotFound, match="No session is called ''"):
+    with pytest.raises(SessionNotFound, match="No session is named ''"):
         named("")
-    with pytest.raises(SessionNotFound, match="No session is kept for this folder yet"):
+    with pytest.raises(SessionNotFound, match="No saved sessions for this folder"):
         find_session(chats / "none", "last")
 
 
@@ -208,7 +208,7 @@ def test_a_line_that_was_cut_off_is_removed_and_that_is_said(chats: Path) -> Non
     for rest in (b'{"type":"message","ro', b"\0" * 500, b'{"type":"mess' + b"x" * 3_000_000):
         session.path.write_bytes(whole + rest)
         again = ChatSession.resume(chats)
-        assert [sentence[:40] for sentence in heard(again)] == ["The last line of this session was cut of"]
+        assert [sentence[:40] for sentence in heard(again)] == ["The last line of this session was incomp"]
         again.close()
         assert session.path.read_bytes() == whole
 
@@ -241,7 +241,7 @@ def test_a_damaged_line_is_left_out_and_that_is_said_once(chats: Path) -> None:
     found = again.restore()
     assert texts(found.messages) == [("user", "one|two")] or found.unanswered == events.Prompt("two")
     list(again.iter_records())
-    assert said == ["Line 5 of this session is damaged and is left out. What is around it is all there."]
+    assert said == ["Line 5 of this session is damaged and was skipped. The rest was read."]
     assert b"damaged" in session.path.read_bytes()
 
 
@@ -257,7 +257,7 @@ def test_an_unknown_kind_is_kept_and_a_newer_form_is_refused(chats: Path) -> Non
     text = session.path.read_text()
     session.path.write_text(text.replace('"schema":1', '"schema":2', 1))
     for go_on in (ChatSession.resume, ChatSession.fork):
-        with pytest.raises(StateUnusable, match="written by a newer memtui: its form is 2"):
+        with pytest.raises(StateUnusable, match=r"written by a newer memtui \(schema 2; this one reads 1\)"):
             go_on(chats, session.id)
     assert len(list_sessions(chats)) == 2
     assert [path.name for path in chats.iterdir() if path.name.startswith(".")] == []
@@ -266,7 +266,7 @@ def test_an_unknown_kind_is_kept_and_a_newer_form_is_refused(chats: Path) -> Non
 def test_what_is_no_session_is_refused_and_left_alone(chats: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     other.write_text("something else\n")
-    with pytest.raises(StateUnusable, match="is no session of memtui"):
+    with pytest.raises(StateUnusable, match="is not a session of memtui"):
         ChatSession.resume(chats, str(other))
     assert other.read_text() == "something else\n"
 
@@ -285,8 +285,8 @@ def test_two_cannot_go_on_with_one_session_but_a_copy_can_be_made(chats: Path, r
     assert done.stderr == ""
     refused, copied = done.stdout.splitlines()
     assert refused == (
-        f"LockTimeout Session {session.id} is open in another memtui. Nothing was changed. Close it there, or go on "
-        f"from a copy: memtui chat --fork {session.id}"
+        f"LockTimeout Session {session.id} is open in another memtui. Nothing was changed. Close it there, or continue "
+        f"in a copy: memtui chat --fork {session.id}"
     )
     assert copied == "one"
     with pytest.raises(LockTimeout):
@@ -352,12 +352,12 @@ def test_a_full_disk_is_said_once_and_what_was_said_meanwhile_is_saved_later(
     say(session, 2, "still full")
     assert session.path.read_bytes() == before
     assert [sentence.partition(": ")[2] for sentence in said] == [
-        "no space left on device. The conversation goes on; what is said is held and saved as soon as it can be."
+        "no space left on device. The conversation continues and is saved as soon as possible."
     ]
     assert len(list(session.iter_records())) == 7
     monkeypatch.setattr(os, "write", real)
     session.close()
-    assert said[1:] == ["The session is saved again, with all that was said meanwhile."]
+    assert said[1:] == ["The session is saved again. Nothing is missing."]
     again = ChatSession.resume(chats)
     assert texts(again.restore().messages) == [("user", "before"), ("assistant", "while it is full")]
     assert again.restore().unanswered == events.Prompt("still full")
@@ -419,7 +419,7 @@ def test_a_line_that_is_too_long_for_a_record_is_never_in_memory(chats: Path, en
     assert kinds == from_file == ["session", "setting", "turn_began", "message"]
     assert (listed.turns, listed.title) == (1, "one")
     assert peak < 150_000_000
-    assert said == ["Line 5 of this session is damaged and is left out. What is around it is all there."][: bool(end)]
+    assert said == ["Line 5 of this session is damaged and was skipped. The rest was read."][: bool(end)]
 
 
 @settings(deadline=None)

@@ -87,14 +87,14 @@ def test_before_there_is_a_connection(model_server: ModelServer) -> None:
         talk.chat.send(Prompt("Hello"))
         assert model_server.listed.wait(10)
         talk.chat.stop()
-        assert talk.heard.next(Notice).sentence.startswith("Stopped before there was a connection.")
+        assert talk.heard.next(Notice).sentence.startswith("Stopped while connecting.")
         assert talk.chat.queued == (Prompt("Hello"),)
         assert not talk.chat.is_busy
         model_server.listed.clear()
         talk.chat.send(Prompt("First"))
         assert model_server.listed.wait(10)
         talk.chat.stop()
-        assert talk.heard.next(Notice).sentence == "Stopped before it was sent. Your message waits."
+        assert talk.heard.next(Notice).sentence == "Stopped before your message was sent. It waits in the queue."
         assert talk.chat.queued == (Prompt("First"), Prompt("Hello"))
         model_server.may_list.set()
         assert talk.chat.remove_queued(1) == Prompt("Hello")

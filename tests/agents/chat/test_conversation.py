@@ -201,7 +201,7 @@ def test_undo_takes_back_all_that_the_turn_wrote_and_the_model_is_told(model_ser
         undone = talk.heard.next(events.TurnUndone)
         assert talk.files() == before
         assert len(undone.event.undoes) == 2
-        assert undone.sentence.startswith("Took back what this turn wrote: ")
+        assert undone.sentence.startswith("Undid what this turn wrote: ")
         talk.say("Go on")
         first, second = model_server.last.messages[-1]["content"]
         assert "The user took back what you wrote to memory in your last turn" in first["text"]
@@ -209,7 +209,7 @@ def test_undo_takes_back_all_that_the_turn_wrote_and_the_model_is_told(model_ser
         talk.say("And then?")
         assert [block["text"] for block in model_server.last.messages[-1]["content"]] == ["And then?"]
         talk.chat.undo_turn()
-        assert talk.heard.next(events.Notice).sentence.startswith("Nothing to take back")
+        assert talk.heard.next(events.Notice).sentence.startswith("Nothing to undo")
     assert model_server.refused == []
 
 
@@ -233,7 +233,7 @@ def test_retry_sends_the_last_message_again_in_place_of_the_turn(model_server: M
         talk.chat.retry()
         rewound = talk.heard.next(events.ConversationRewound)
         assert (rewound.turn, rewound.prompt, rewound.reason) == (1, events.Prompt("Remember one"), "retry")
-        assert talk.heard.next(events.Notice).sentence == "What that turn wrote to memory stays as it is."
+        assert talk.heard.next(events.Notice).sentence == "What that turn wrote to memory is kept."
         ended = talk.heard.next(events.TurnEnded)
         assert ended.turn == 2
         assert [message["role"] for message in model_server.last.messages] == ["user"]
@@ -372,8 +372,8 @@ def test_a_server_that_knows_no_betas_is_talked_to_without_and_that_is_said_once
         assert talk.say("Hello").end is events.TurnOutcome.DONE
         assert talk.say("Again").end is events.TurnOutcome.DONE
         assert talk.heard.sentences == [
-            "The server does not compact conversations; this one goes on without.",
-            "The server does not clear old tool results from the context; the conversation goes on without that.",
+            "The server does not support compaction. The conversation continues without it.",
+            "The server does not support clearing old tool results. The conversation continues without it.",
         ]
         assert model_server.last.betas == frozenset()
         assert "context_management" not in model_server.last.body
@@ -454,7 +454,9 @@ def test_a_picture_for_a_model_without_eyes_is_not_sent_and_the_message_is_kept(
         prompt = events.Prompt("Look", (picture,))
         talk.chat.send(prompt)
         fault = talk.heard.next(events.ChatFault)
-        assert fault.sentence == "Not sent: a.png is a picture, which Claude Plain does not take. Your message is kept."
+        assert (
+            fault.sentence == "Not sent: a.png is an image, which Claude Plain does not accept. Your message is kept."
+        )
         assert fault.prompt == prompt
         assert model_server.requests == []
 

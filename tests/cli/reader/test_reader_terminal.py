@@ -179,7 +179,7 @@ def test_an_asker_that_goes_is_told(folder: Path) -> None:
         with asker:
             reader.hear(b"asks to edit notes/drinks.md.")
             asker.kill()
-        reader.hear(b"Whoever asked is gone: nothing was written.")
+        reader.hear(b"The agent that asked has ended. Nothing was written.")
         assert b"No agent is asking." in reader.type("questions", b"No agent is asking.")
         reader.type("q", b"Closed.\n")
         assert reader.end() == 0

@@ -172,12 +172,13 @@ class ActedChat:
         self.calls.append(("undo_turn", ()))
         seqs = [event.seq for event in self._last if event.changes]
         if not seqs:
-            self._tell(events.Notice("The last turn wrote nothing: that event changed nothing."))
+            self._tell(events.Notice("Nothing to undo: the last turn wrote nothing to memory."))
             return
         done = self._memory.undo(seqs)
         self._last = []
         assert done.event is not None
-        self._tell(events.TurnUndone(self.turn, done.event, "Taken back: what this turn wrote. Claude is told so."))
+        names = ", ".join(change.path for change in done.event.changes)
+        self._tell(events.TurnUndone(self.turn, done.event, f"Undid what this turn wrote: {names}."))
 
     def clear(self) -> None:
         self.calls.append(("clear", ()))

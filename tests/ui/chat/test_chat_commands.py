@@ -33,12 +33,12 @@ async def test_undo_takes_back_what_the_turn_wrote_and_says_so(chatting: Chats) 
         await chat.say("go")
         await chat.ended(1)
         await chat.say("/undo")
-        await chat.message_says("Taken back: what this turn wrote. Claude is told so.")
+        await chat.message_says("Undid what this turn wrote: tea.md, prefs.md.")
         assert chat.memory("tea.md") is None
         assert "Berlin" in (chat.memory("prefs.md") or "")
         assert chat.written == ""
         await chat.say("/undo")
-        await chat.message_says("that event changed nothing")
+        await chat.message_says("Nothing to undo: the last turn wrote nothing to memory.")
 
 
 async def test_diff_reviews_what_the_session_changed(chatting: Chats) -> None:
@@ -90,7 +90,7 @@ async def test_a_review_of_what_was_taken_back_is_empty(chatting: Chats) -> None
         await chat.say("go")
         await chat.ended(1)
         await chat.say("/undo")
-        await chat.message_says("Taken back")
+        await chat.message_says("Undid what this turn wrote")
         await chat.press("ctrl+r")
         await chat.wait_for(lambda: "Nothing to review" in chat.text)
 

@@ -504,10 +504,10 @@ async def test_a_conversation_that_cannot_begin_says_why_and_keeps_what_was_type
 
 async def test_a_wait_that_is_too_long_to_tell_still_says_how_to_stop_it(chatting: Chats) -> None:
     go_on = threading.Event()
-    whole = "The server has had too many requests (they say so at length). Trying again in 7 s (1 of 4); Esc stops."
+    whole = "Too many requests to the server (they say so at length). Trying again in 7 s (1 of 4); Esc stops."
     async with chatting([Tell(RetryScheduled(whole, 7)), Hold(go_on)], size=(80, 24)) as chat:
         await chat.say("go")
-        await chat.message_says("The server has had too many requests (they say so at length).")
+        await chat.message_says("Too many requests to the server (they say so at length).")
         await chat.wait_for(lambda: "at length).  Esc stops." in chat.text)
         go_on.set()
         await chat.ended(1)

@@ -191,7 +191,7 @@ async def test_it_disappears_when_who_asked_is_gone(opened: Opening) -> None:
         await look(app)
         asking.stopped.set()
         await app.wait_for(lambda: app.app.screen is app.browse, "the browser")
-        await app.wait_for(lambda: "Whoever asked is gone" in app.message)
+        await app.wait_for(lambda: "The agent that asked has ended" in app.message)
         assert "F9 answers" not in app.text
 
 
@@ -199,7 +199,7 @@ async def test_it_disappears_when_the_limit_has_passed_and_says_so(opened: Openi
     async with opened() as app:
         asking = await ask(app, seconds=0.3)
         assert await answered(app, asking) == Unanswered(0.3)
-        await app.wait_for(lambda: "Nobody answered in time: the change was refused." in app.message)
+        await app.wait_for(lambda: "No answer in time: the change was refused. Nothing was written." in app.message)
         assert "F9 answers" not in app.text
 
 

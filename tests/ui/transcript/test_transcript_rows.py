@@ -292,7 +292,7 @@ def test_a_turn_that_did_not_end_well_says_how(end: events.TurnOutcome, words: s
 
 
 def test_how_a_turn_ended_is_said_once() -> None:
-    told = events.Notice("The answer reached its longest length and ends here.")
+    told = events.Notice("The answer was cut off at the maximum length.")
     found = lines(
         events.TurnStarted(1, events.Prompt("x")),
         told,

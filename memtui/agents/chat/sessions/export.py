@@ -76,7 +76,7 @@ class _MarkdownWriter:
         if get_text(self._header, "id"):
             origin = get_text(self._header, "forked_from")
             yield f"- Session: {_format_inline_code(get_text(self._header, 'id'))}" + (
-                f", a copy that goes on from {_format_inline_code(origin)}" if origin else ""
+                f", forked from {_format_inline_code(origin)}" if origin else ""
             )
         yield ""
 
@@ -106,17 +106,17 @@ class _MarkdownWriter:
                 calls = get_number(record, "calls")
                 yield from _format_remark(
                     f"{calls:,} old tool {'result' if calls == 1 else 'results'} ({get_number(record, 'tokens'):,} "
-                    "tokens) were left out of what the model sees, to make room."
+                    "tokens) were cleared from the context to make room."
                 )
             case "compacted":
-                yield from _format_remark("What was said before was replaced by this summary in what the model sees:")
+                yield from _format_remark("The earlier conversation was replaced by this summary in the context:")
                 yield from _format_quote(get_text(record, "summary"))
             case "rewound":
                 self._turns = {each for each in self._turns if each < turn}
                 if get_text(record, "why") in _REWOUND:
                     yield from _format_remark(_REWOUND[get_text(record, "why")].format(turn=turn))
             case "undone":
-                default = f"You took back what was written to memory in turn {turn}."
+                default = f"You undid what was written to memory in turn {turn}."
                 yield from _format_remark(get_text(record, "sentence") or default)
             case "setting":
                 yield from self._format_setting(record)
@@ -133,7 +133,7 @@ class _MarkdownWriter:
         if not self._title:
             return
         if self._model != before:
-            yield from _format_remark(f"From here on {self._model} answers.")
+            yield from _format_remark(f"From here on, {self._model} answers.")
         if get_text(record, "policy") in _POLICIES:
             yield from _format_remark(_POLICIES[get_text(record, "policy")])
 
@@ -163,30 +163,30 @@ class _MarkdownWriter:
 
 
 _REWOUND = {
-    "retry": "You had turn {turn} said again: it is out of the conversation, and so is what came of it.",
-    "edit": "You took turn {turn} back to say it in other words: it is out of the conversation.",
-    "fault": "Nothing came back to turn {turn}: it is out of the conversation.",
-    "refused": "The model declined: turn {turn} is out of the conversation, or it would go on declining.",
-    "clear": "You began anew: all that was said before is out of the conversation.",
+    "retry": "You retried turn {turn}: its first answer was removed from the conversation.",
+    "edit": "You edited turn {turn}: its first text was removed from the conversation.",
+    "fault": "Turn {turn} got no answer: it was removed from the conversation.",
+    "refused": "The model declined: turn {turn} was removed from the conversation, or it would keep declining.",
+    "clear": "You cleared the conversation: everything before was removed from it.",
 }
 
 
 def _format_call(record: Record) -> Iterator[str]:
     """A tool call: its input, its change, its answer."""
     fields = get_mapping(record, "input")
-    name, command = get_text(record, "name") or "a tool without a name", fields.get("command")
+    name, command = get_text(record, "name") or "unnamed tool", fields.get("command")
     verb = to_one_line(command if isinstance(command, str) and name == "memory" else name)
     call = " ".join(filter(None, (f"**{_format_inline_code(verb)}**", _format_target(fields))))
     yield from (f"{call}: {_describe_outcome(record)}", "")
     raw = record.get("input")
     if isinstance(raw, str) and raw:
-        yield from ("Input, which is not JSON as it should be:", "")
+        yield from ("Input (invalid JSON):", "")
         yield from _format_code_block("text", raw)
     if diff := build_input_diff(fields):
         yield from _format_code_block("diff", "\n".join(diff))
     edit = record.get("edit")
     if isinstance(edit, str):
-        yield from ("You wrote this in its place:", "")
+        yield from ("You wrote this instead:", "")
         yield from _format_code_block("diff", "\n".join(_prefix_lines("+", edit)))
     if answer := get_text(record, "answer"):
         yield from ("Answer:", "")
@@ -241,10 +241,10 @@ def _format_turn_end(record: Record) -> Iterator[str]:
 
 
 _ENDS = {
-    "stopped": "You stopped this turn. What was said until then is kept.",
+    "stopped": "You stopped this turn. The answer so far is kept.",
     "cut": "The answer was cut off here.",
-    "refused": "The model declined to go on.",
-    "too many calls": "This turn was ended because it made too many tool calls.",
+    "refused": "The model declined to continue.",
+    "too many calls": "This turn ended at the limit of tool calls.",
 }
 
 
@@ -252,7 +252,7 @@ def _format_memory_change(found: Mapping[str, Any]) -> str:
     how = _escape_markdown(to_one_line(get_text(found, "how") or "changed"))
     words = f"{how} {_format_inline_code(get_text(found, 'path'))}"
     if get_text(found, "old_path"):
-        words += f", before {_format_inline_code(get_text(found, 'old_path'))}"
+        words += f", previously {_format_inline_code(get_text(found, 'old_path'))}"
     added, removed = found.get("added"), found.get("removed")
     if isinstance(added, int) and isinstance(removed, int) and (added or removed):
         words += f" (+{added:,} -{removed:,})"
@@ -260,9 +260,9 @@ def _format_memory_change(found: Mapping[str, Any]) -> str:
 
 
 _POLICIES = {
-    "ask": "From here on you are asked before memory is changed.",
-    "allow": "From here on memory is changed without asking.",
-    "read-only": "From here on memory is read-only.",
+    "ask": "From here on, memtui asks before memory is changed.",
+    "allow": "From here on, memory is changed without asking.",
+    "read-only": "From here on, memory is read-only.",
 }
 
 
@@ -367,7 +367,7 @@ def _format_minute(at: str) -> str:
         return ""
 
 
-ENDED = "memtui ended in the middle of this turn. What was said until then is kept."
+ENDED = "memtui ended in the middle of this turn. The answer so far is kept."
 
 _E = TypeVar("_E", bound=Enum)
 EventOf = Callable[[int], Event | None]
@@ -432,7 +432,7 @@ class _EventRebuilder:
                 self._prompts = {each: prompt for each, prompt in self._prompts.items() if each < turn}
                 yield events.ConversationRewound(turn, None if sent is None else parse_prompt(sent), reason)
             case "undone":
-                sentence = get_text(record, "sentence") or f"The writes of turn {turn} were taken back."
+                sentence = get_text(record, "sentence") or f"The writes of turn {turn} were undone."
                 event = self._find_event(record, "seq")
                 yield events.Notice(sentence) if event is None else events.TurnUndone(turn, event, sentence)
             case "setting":

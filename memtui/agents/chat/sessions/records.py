@@ -183,8 +183,8 @@ def _check_schema(header: Record) -> None:
     schema = header.get("schema", SCHEMA)
     if not isinstance(schema, int) or schema > SCHEMA:
         raise StateUnusable(
-            f"This session was written by a newer memtui: its form is {schema!r}, and this one reads up to {SCHEMA}. "
-            "Nothing was changed. Update memtui to go on with it."
+            f"This session was written by a newer memtui (schema {schema!r}; this one reads {SCHEMA}). "
+            "Nothing was changed. Update memtui to continue it."
         )
 
 

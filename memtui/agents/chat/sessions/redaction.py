@@ -148,7 +148,7 @@ def _redact_file(path: Path, words: _TextRedactor, redacted_calls: "_RedactedCal
         try:
             lock_file(fd)
         except LockTimeout:
-            return "is open in another memtui. Close it there, and do it again."
+            return "is open in another memtui. Close it there, and try again."
         seen = os.fstat(fd)
         lines = (after for _, after in _iter_redacted_lines(path, words, redacted_calls.find_ids(path)))
         write_atomic(path, lines, times_ns=(seen.st_atime_ns, seen.st_mtime_ns))  # by which the last session is found

@@ -33,16 +33,16 @@ class ReplayOutcome(Enum):
     """The treatment of a record."""
 
     EXECUTED = "executed"
-    DECLINED = "you declined it then"
-    STOPPED = "you stopped it then"
-    NOT_APPROVED = "nobody approved it then"
-    READ_ONLY = "memory was read-only then"
-    EDITED = "you edited it then, and it is written as you did"
-    EDIT_LOST = "you edited it then, and what you wrote is not kept"
-    NOT_RUN = "it was not run then"
-    NOT_OURS = "it is no tool of memtui's"
-    UNDONE = "you took it back then"
-    OTHERS = "others had changed this meanwhile"
+    DECLINED = "you declined it"
+    STOPPED = "you stopped it"
+    NOT_APPROVED = "nobody approved it"
+    READ_ONLY = "memory was read-only"
+    EDITED = "you edited it; your text is written"
+    EDIT_LOST = "you edited it; your text is not kept"
+    NOT_RUN = "the session did not run it"
+    NOT_OURS = "it is not a tool of memtui"
+    UNDONE = "you undid it"
+    OTHERS = "changed outside the session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,8 @@ def restore_folder(memory: Engine, origin: RecordedJournal, at: int) -> list[str
     texts: dict[str, bytes] = {}
 
     def put() -> None:
-        done = memory.restore(batch, texts=texts, partial=True, note=f"as of #{at} of the record", actor=Memtui())
+        note = f"as of #{at} of the recorded folder"
+        done = memory.restore(batch, texts=texts, partial=True, note=note, actor=Memtui())
         skipped.extend(each.path for each in done.skipped)
         batch.clear()
         texts.clear()
@@ -226,9 +227,8 @@ class _SessionReplayer:
             if origin and version and version.sha256 and (text := origin.get_text(version)) is not None
         }
         actor: Actor = event.actor
-        done = self._memory.restore(
-            versions, texts=texts, partial=True, note=f"{event.command} at #{event.seq} of the record", actor=actor
-        )
+        note = f"{event.command} at #{event.seq} of the recorded folder"
+        done = self._memory.restore(versions, texts=texts, partial=True, note=note, actor=actor)
         fields = {"command": event.command, "path": event.path, "actor": actor.name}
         return ReplayedRecord(ReplayOutcome.OTHERS, 0, fields=fields, event=done.event)
 
@@ -296,8 +296,8 @@ class _SessionReplayer:
             return ReplayedRecord(ReplayOutcome.UNDONE, turn, recorded="", now="", name="")
         done = self._memory.undo(made)
         recorded = self._origin.history.get_event(get_number(record, "seq")) if self._origin else None
-        then = "Taken back." if recorded is None else _format_changes(recorded.changes)
-        now = done.problem or ("Taken back." if recorded is None else _format_changes(done.changes))
+        then = "Undone." if recorded is None else _format_changes(recorded.changes)
+        now = done.problem or ("Undone." if recorded is None else _format_changes(done.changes))
         return ReplayedRecord(
             ReplayOutcome.UNDONE, turn, recorded=then, now=now, is_error=bool(done.problem), name="", event=done.event
         )
@@ -305,7 +305,7 @@ class _SessionReplayer:
 
 def _format_changes(changes: Iterable[Change]) -> str:
     """Changes as a text to compare."""
-    rows = (f"{change.path}: {change.after.sha256 if change.after else 'gone'}" for change in changes)
+    rows = (f"{change.path}: {change.after.sha256 if change.after else 'deleted'}" for change in changes)
     return "\n".join(sorted(rows))
 
 

@@ -92,11 +92,11 @@ def find_session(directory: Path, name: str) -> Path:
         if path.is_file():
             return path
         raise SessionNotFound(
-            f"There is no session at {to_one_line(format_path(path))}. Those there are: memtui chat --sessions"
+            f"No session at {to_one_line(format_path(path))}. List the sessions: memtui chat --sessions"
         )
     paths = _list_files(directory)
     if not paths:
-        raise SessionNotFound("No session is kept for this folder yet. Begin one: memtui chat")
+        raise SessionNotFound("No saved sessions for this folder. Start one: memtui chat")
     if name == LAST:
         return max(paths, key=lambda path: (_get_mtime_ns(path), path.name))
     found = [path for path in paths if path.name.startswith(name)] if name else []
@@ -106,12 +106,13 @@ def find_session(directory: Path, name: str) -> Path:
             return one
         case []:
             raise SessionNotFound(
-                f"No session is called {to_one_line(name)!r}. Those there are: memtui chat --sessions"
+                f"No session is named {to_one_line(name)!r}. List the sessions: memtui chat --sessions"
             )
         case several:
             raise SessionNotFound(
                 f"{len(several):,} sessions begin with {to_one_line(name)!r}, such as "
-                f"{' and '.join(sorted(path.name.removesuffix(SUFFIX) for path in several)[:2])}. Say more of the name."
+                f"{' and '.join(sorted(path.name.removesuffix(SUFFIX) for path in several)[:2])}. "
+                "Type more of the name."
             )
 
 
@@ -264,7 +265,9 @@ class ChatSession:
                 if not os.path.samestat(os.fstat(fd), os.stat(path)):
                     raise LockTimeout(f"Session {session.id} was rewritten just now. Nothing was changed. Try again.")
             if next(session.iter_records(), None) is None and os.fstat(fd).st_size:
-                raise StateUnusable(f"{to_one_line(format_path(path))} is no session of memtui. Nothing was changed.")
+                raise StateUnusable(
+                    f"{to_one_line(format_path(path))} is not a session of memtui. Nothing was changed."
+                )
             if kept:
                 session._repair_end()
         except BaseException as error:
@@ -346,13 +349,13 @@ class ChatSession:
                 self._is_failing = True
                 reason = os.strerror(error.errno or 0).lower()
                 self._report(
-                    f"The session cannot be saved in {format_path(self.path.parent)}: {reason}. The conversation goes "
-                    "on; what is said is held and saved as soon as it can be."
+                    f"The session cannot be saved in {format_path(self.path.parent)}: {reason}. The conversation "
+                    "continues and is saved as soon as possible."
                 )
         else:
             if self._is_failing:
                 self._is_failing = False
-                self._report("The session is saved again, with all that was said meanwhile.")
+                self._report("The session is saved again. Nothing is missing.")
 
     def _create_file(self) -> int:
         make_private_directory(self.path.parent)
@@ -390,7 +393,7 @@ class ChatSession:
             return
         os.ftruncate(fd, start)
         self._report(
-            "The last line of this session was cut off, as by a crash, and was removed. What is before it is all there."
+            "The last line of this session was incomplete, as after a crash, and was removed. The rest is intact."
         )
 
     def close(self) -> None:
@@ -426,7 +429,7 @@ class ChatSession:
     def _note_damage(self, number: int) -> None:
         if not self._is_damage_reported:
             self._is_damage_reported = True
-            self._report(f"Line {number} of this session is damaged and is left out. What is around it is all there.")
+            self._report(f"Line {number} of this session is damaged and was skipped. The rest was read.")
 
     # Reading
 
@@ -502,7 +505,7 @@ def _lock_file(fd: int, id: str) -> None:
     try:
         lock_file(fd)
     except LockTimeout:
-        advice = f"Close it there, or go on from a copy: memtui chat --fork {id}"
+        advice = f"Close it there, or continue in a copy: memtui chat --fork {id}"
         raise LockTimeout(f"Session {id} is open in another memtui. Nothing was changed. {advice}") from None
 
 

@@ -164,7 +164,7 @@ async def test_a_fault_is_told_and_no_opinion_shown(audited: Auditing, client: F
         await app.press("O")
         await app.sees("y yes")
         await app.press("y")
-        await app.sees("No opinion was given: claude-test-1 gave an answer that is no list of opinions")
+        await app.sees("No opinion was given: claude-test-1 did not answer with a valid list of opinions")
         assert "This is an opinion" not in app.text
 
 
