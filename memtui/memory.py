@@ -14,8 +14,10 @@ from pathlib import Path
 
 from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
 from memtui.core.events import Event, Memtui
+from memtui.core.guards import SEEN
 from memtui.core.paths import ROOT_NAME, format_path
 from memtui.core.settings import Settings
+from memtui.core.wording import count_unseen_changes
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.engine.observer import load_known_from_export
 from memtui.fs.state import (
@@ -114,6 +116,31 @@ def connect(
         if isinstance(error, OSError):
             raise _make_unusable_error(where, error) from error
         raise
+
+
+_MOST_JOURNAL_BYTES = 100_000_000
+"""Bytes of a journal that is read only to count what is unseen."""
+
+
+def count_unseen_files(folder: str) -> int:
+    """Files that others changed since the person looked; 0 where she never did, and for a very large journal.
+
+    Nothing is created or changed.
+
+    Raises:
+        StateUnusable: The journal cannot be read.
+    """
+    journal = get_state_directory(folder) / JOURNAL
+    try:
+        if journal.stat().st_size > _MOST_JOURNAL_BYTES:
+            return 0
+    except OSError:
+        return 0
+    with contextlib.closing(Journal.copy_from(str(journal))) as known:
+        seen = known.get_metadata(SEEN)
+        if not (seen or "").isdecimal():
+            return 0
+        return sum(count_unseen_changes(known.get_events(int(seen or 0))).values())
 
 
 def observe(

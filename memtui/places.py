@@ -367,6 +367,7 @@ class MemoryLocation:
         project_exists: `None` if there is no project or it is unknown.
         is_counted: Whether all files were counted; if not, `files` is a minimum, and 0 if the disk does not
             answer.
+        unseen: Files that others changed since the person looked.
     """
 
     path: str
@@ -378,6 +379,7 @@ class MemoryLocation:
     project_exists: bool | None = None
     name: str = ""
     is_counted: bool = True
+    unseen: int = 0
 
 
 def find_memory_folders(

@@ -18,6 +18,8 @@ LOOKED_AT = "looked_at"
 """When the first look was over, in microseconds since 1970; absent before. What comes later was not *found*."""
 FOUND_UNTIL = "found_until"
 """The number of the last event of that look: behind it nothing was *found* any more."""
+SEEN = "seen"
+"""The number of the last event that the person has seen; kept beside the events."""
 POSITIONS = {LOOKED_AT: "when the first look was over", FOUND_UNTIL: "what the first look found"}
 """What is noted by the next event that is recorded, whichever that is: the first look may find nothing to record."""
 IMPORTED_UNTIL = "imported_until"

@@ -429,8 +429,8 @@ FIRST_SAW = "memtui first saw it"
 """Stands for the author of a line that was there at the first look."""
 
 
-def count_unseen_changes(events: Iterable[Event]) -> str:
-    """What others made of the files while nobody looked, such as `3 changed, 1 deleted`; or nothing.
+def count_unseen_changes(events: Iterable[Event]) -> dict[str, int]:
+    """How many files others made, changed, renamed and deleted while nobody looked, by word.
 
     A file that the person changed herself afterwards has been seen.
     """
@@ -446,10 +446,9 @@ def count_unseen_changes(events: Iterable[Event]) -> str:
     came = Counter(change.after for change in changes if change.before is None)
     went = Counter(change.before for change in changes if change.after is None)
     renamed = (came & went).total()
-    counts = {
+    return {
         "new": came.total() - renamed,
         "changed": len(changes) - came.total() - went.total(),
         "renamed": renamed,
         "deleted": went.total() - renamed,
     }
-    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)

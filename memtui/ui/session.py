@@ -16,6 +16,7 @@ from textual.message import Message
 from memtui.core import wording
 from memtui.core.errors import MemoryClosed, MemtuiError, StateUnusable
 from memtui.core.events import Event, WatchStatus
+from memtui.core.guards import SEEN
 from memtui.core.mass_loss import MassLoss
 from memtui.core.paths import MemoryPath
 from memtui.ui import screen_state
@@ -53,7 +54,6 @@ _PAGE = 5_000
 _RETRY_SECONDS = 2.0
 _CLOCK_US = 60_000_000
 """Microseconds by which the clock may be behind the last event before it is worth a word."""
-_SEEN = "seen"
 _PROMPT_BYTES = 200_000_000
 """Bytes of other agents' session files that are read at most to find prompts."""
 
@@ -220,7 +220,7 @@ class FolderSession:
         return self._get_seen(self.engine, 0) if self.engine else 0
 
     def _get_seen(self, engine: "Engine", default: int) -> int:
-        noted = engine.get_metadata(_SEEN)
+        noted = engine.get_metadata(SEEN)
         return int(noted) if noted and noted.isdecimal() else default
 
     def count_deleted(self) -> int:
@@ -243,7 +243,7 @@ class FolderSession:
     def mark_seen(self, seq: int) -> None:
         """Remember up to which event the person has seen, from a worker."""
         if self.engine:
-            self.engine.set_metadata(_SEEN, str(seq))
+            self.engine.set_metadata(SEEN, str(seq))
 
     def _run(self) -> None:
         try:
@@ -327,8 +327,8 @@ class FolderSession:
 
     def _initialize_seen(self, engine: "Engine") -> None:
         """Begin to remember unseen events once the first scan is over: what it found is not new."""
-        if engine.is_baseline_recorded and engine.get_metadata(_SEEN) is None:
-            engine.set_metadata(_SEEN, str(engine.get_head()[0]))
+        if engine.is_baseline_recorded and engine.get_metadata(SEEN) is None:
+            engine.set_metadata(SEEN, str(engine.get_head()[0]))
 
     def _start_watching(self, engine: "Engine") -> None:
         from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: behind the first paint

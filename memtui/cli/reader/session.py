@@ -16,6 +16,7 @@ from memtui.cli.reader.sentences import format_event_sentence, is_file
 from memtui.config import Config
 from memtui.core.errors import LockTimeout, StateUnusable
 from memtui.core.events import EntryKind, Event, FolderEntry, Person, Version, WatchStatus
+from memtui.core.guards import SEEN
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import covers
 from memtui.core.wording import SPOKEN, format_changed_lines, format_count, format_event_clause, format_event_time
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from memtui.search.finder import Finder
 
 
-SEEN = "seen"
 """The journal's key of the last event that the person has seen; the browser uses the same."""
 
 

@@ -3,8 +3,10 @@
 Nothing is made or changed.
 """
 
+import contextlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events, on, work
@@ -14,7 +16,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
+from memtui.core.errors import MemtuiError
 from memtui.core.unicode import to_one_line
 from memtui.places import ENOUGH, MemoryLocation, find_memory_folders, format_project
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
@@ -35,6 +39,8 @@ _ABOUT = (
 DEMO = "\0demo"
 """The answer for the demo: no path holds a zero byte."""
 _DEMO_KEY = "d"
+_MOST_COUNTED = 30
+"""Folders whose journals are asked for unseen changes, the newest first."""
 _MOST_ENTRIES = 10_000
 """Entries of a directory that are looked at to complete a path."""
 
@@ -92,7 +98,14 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
 
     @work(thread=True, exit_on_error=False)
     def _find_folders(self) -> None:
+        from memtui.memory import count_unseen_files  # noqa: PLC0415 - start-up: behind the first paint
+
         places = find_memory_folders(limit=None)
+        self.app.call_from_thread(self._show_folders, places)
+        for number, place in enumerate(places[:_MOST_COUNTED]):
+            with contextlib.suppress(MemtuiError, OSError):
+                if not get_current_worker().is_cancelled and (unseen := count_unseen_files(place.path)):
+                    places[number] = replace(place, unseen=unseen)
         self.app.call_from_thread(self._show_folders, places)
 
     def _show_folders(self, places: Sequence[MemoryLocation]) -> None:

@@ -162,7 +162,7 @@ def build_activity_row(event: Event) -> ActivityRow:
 
 def describe_unseen_changes(events: Sequence[Event]) -> str:
     """The changes since the last visit, in one sentence; empty if there are none."""
-    counts = wording.count_unseen_changes(events)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in wording.count_unseen_changes(events).items() if count)
     next_key, seen_key = label_key("browse.next_change"), label_key("browse.mark_all_seen")
     return f"Since you last looked: {counts}. {next_key} next, {seen_key} seen." if counts else ""
 

@@ -89,14 +89,15 @@ def format_folder_rows(places: "Sequence[MemoryLocation]", width: int) -> list[C
 
 
 def _describe_folder(place: "MemoryLocation") -> str:
-    """`Claude Code: 12 files, 3h ago`."""
+    """`Claude Code: 12 files, 3h ago, 2 unseen`."""
     from memtui.places import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
 
     files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"
     files = files if place.files or place.is_counted else "does not answer"
     when = f", {wording.format_age(time.time() - place.changed_ns / 1e9)} ago" if place.changed_ns else ""
     owner = f"{truncate_middle(format_owner(place), _OWNER_WIDTH)}: " if place.owner is not MemoryOwner.HERE else ""
-    return owner + (files if place.files or not place.is_counted else "empty") + when
+    unseen = f", {wording.format_short_count(place.unseen)} unseen" if place.unseen else ""
+    return owner + (files if place.files or not place.is_counted else "empty") + when + unseen
 
 
 class TimelinePosition(NamedTuple):

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
+import memtui
 from memtui.places import MemoryLocation, MemoryOwner, encode_path
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.browse import BrowseScreen
@@ -63,6 +64,22 @@ async def test_all_folders_are_offered_each_on_a_line_and_the_line_for_others_is
         assert not str(options.get_option_at_index(COUNT - 1).prompt).strip()[0].isdigit()
         place = app.screen.query_one("#place", Static)
         await wait_for(app, pilot, lambda: ".claude/projects" in str(place.content), "the path behind the project")
+
+
+async def test_what_others_changed_since_one_looked_is_counted_and_nothing_is_made(home: Path) -> None:
+    first, *_ = sorted(home.glob(".claude/projects/*/memory"))
+    with memtui.open(first) as memory:
+        memory.set_metadata("seen", str(memory.get_head()[0]))
+        for name in ("a.md", "b.md"):
+            command = {"command": "create", "path": f"/memories/{name}", "file_text": "x"}
+            assert not memory.execute(command, actor=memtui.Agent("Claude")).is_error
+        memory.files.create("mine.md", b"y")
+    kept = sorted(home.glob("state/**/*"))
+    app = MemtuiApp(None)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await wait_for(app, pilot, lambda: "2 unseen" in screen_text(app))
+        assert screen_text(app).count("unseen") == 1
+    assert sorted(home.glob("state/**/*")) == kept
 
 
 async def test_where_nothing_is_found_there_is_a_way_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
