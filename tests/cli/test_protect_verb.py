@@ -34,8 +34,8 @@ def test_it_is_in_force_until_it_is_taken_off(folder: Path, capsys: Captured) ->
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["protect", "no.md"], 3, "Not protected: no.md is not there.\n"),
-        (["protect", "--off", "prefs.md"], 1, "Nothing to do: it is not protected.\n"),
+        (["protect", "no.md"], 3, "Not protected: no.md does not exist.\n"),
+        (["protect", "--off", "prefs.md"], 1, "Not protected: nothing to do.\n"),
         (["protect", "--off"], 2, "memtui protect: --off needs a PATH. See: memtui protect --list\n"),
         (
             ["protect", "--list", "prefs.md"],

@@ -163,7 +163,7 @@ def test_without_apply_it_is_only_told_which_notes_nobody_needs_and_why(
         assert out.splitlines() == [
             "Would delete: 1 of 6 notes, 22 B, each neither read by an agent nor changed for 150 days.",
             "  old.md     22B  last written, by the file's time, 300 days ago; no agent has read it since the "
-            "began to record, 200 days ago",
+            "history began, 200 days ago",
             "  kept: MEMORY.md (every session loads it)",
             "  kept: guarded.md (protected)",
             "  kept: pinned/a.md (pinned)",
@@ -209,7 +209,7 @@ def test_where_the_record_is_younger_than_the_age_that_is_said(
 ) -> None:
     assert main(["prune", "--older-than", "250d"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("What would go: 1 of 6 notes")
+    assert out.startswith("Would delete: 1 of 6 notes")
     assert "memtui began to record this folder 200 days ago: earlier reads are unknown" in err
     assert main(["prune", "--older-than", "2y"]) == 0
     out, err = capsys.readouterr()

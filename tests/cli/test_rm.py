@@ -34,8 +34,8 @@ def test_directories_and_several_files_are_asked_about(folder: Path, paths: list
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["rm", "no.md"], 3, "Not deleted: no.md is not there."),
-        (["rm", "-y", "prefs.md", "no.md"], 3, "Not deleted: no.md is not there."),
+        (["rm", "no.md"], 3, "Not deleted: no.md does not exist."),
+        (["rm", "-y", "prefs.md", "no.md"], 3, "Not deleted: no.md does not exist."),
         (["rm", "/memories"], 2, "memtui rm: that is the whole folder. Name a file in it."),
         (["rm", "../prefs.md"], 4, "Refused: ../prefs.md is outside the memory folder."),
         (["rm", "--read-only", "prefs.md"], 4, "Not deleted: this is read-only."),

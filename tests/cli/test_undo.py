@@ -125,7 +125,7 @@ def test_partly_is_possible_where_it_is_said(story: Path, capsys: pytest.Capture
     assert main(["undo", "6", "7", "--yes", "--partial"]) == 0
     out, err = capsys.readouterr()
     assert "1 file changed" in out
-    assert "Left as it is: prefs.md has changed since (another program, " in err
+    assert "Skipped: prefs.md has changed since (another program, " in err
     assert (story / "notes" / "today.md").read_text() == "standup at ten\n"
 
 

@@ -81,7 +81,7 @@ def test_a_command_is_asked_about_by_what_it_really_changes(folder: Path, comman
     shown = preview_proposal(proposal)
     assert shown.title == f"Claude wants to {words}"
     assert shown.comparison is not None, "what goes or comes is shown"
-    assert ("A link is changed" in shown.remark) is (" the link" in words and "(through" not in words)
+    assert ("Only the link is changed" in shown.remark) is (" the link" in words and "(through" not in words)
 
 
 def told(folder: Path, tool: str, **given: Any) -> Proposal:
@@ -110,4 +110,4 @@ def test_a_hook_asks_about_what_is_really_changed(folder: Path, tmp_path: Path) 
     written = told(folder, "Bash", command="echo x >> harmless.md")
     assert written.changes[0].path == "prefs.md"
     assert describe_change(written) == "run echo x >> harmless.md"
-    assert "really prefs.md" in preview_proposal(written).remark
+    assert "actually changes prefs.md" in preview_proposal(written).remark

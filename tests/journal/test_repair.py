@@ -185,9 +185,7 @@ def test_the_verb_finds_and_repairs(folder: Path, state: Path, capsys: pytest.Ca
     edit_unseen(folder, state)
     assert main(["verify", *options]) == 1
     told = capsys.readouterr().out.splitlines()
-    assert (
-        told[1] == "  state   Another version of /memories/prefs.md is noted than the one that the events left there."
-    )
+    assert told[1] == "  state   The table of files has another version of /memories/prefs.md than the events."
     assert told[2] == "To rebuild derived data from the events: memtui verify --repair"
     assert main(["verify", "--repair", "--json", *options]) == 0
     told_repaired = json.loads(capsys.readouterr().out)

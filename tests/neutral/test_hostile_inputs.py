@@ -100,7 +100,7 @@ def test_a_fifo_in_place_of_the_journal_is_not_waited_for(folder: Path, name: st
     path.unlink(missing_ok=True)
     os.mkfifo(path)
     with memory_module.observe(folder, state=folder.parent / "state") as observer:
-        assert "is no regular file but a FIFO" in observer.recorded.problem
+        assert "is not a regular file but a FIFO" in observer.recorded.problem
 
 
 @pytest.mark.parametrize("way", ["as it is", "through a link", "through .."])

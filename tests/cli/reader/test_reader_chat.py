@@ -54,8 +54,8 @@ def test_a_change_is_heard_and_answered_and_taken_back(server: ModelServer, say:
     edited = "Claude edited prefs.md, 1 line added, 1 removed."
     assert f"Allowed: Claude may go on with prefs.md.\n{edited}\nKept.\n" in heard
     assert "Remembered: changed prefs.md, 1 line added, 1 removed.\n" in heard
-    assert "No: prefs.md stays as it is.\n" in heard
-    assert "There is no /what." in heard
+    assert "Denied: prefs.md stays as it is.\n" in heard
+    assert "Unknown command /what." in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\n"
 
 

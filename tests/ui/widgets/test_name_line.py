@@ -98,9 +98,9 @@ def test_a_new_name_without_extension_is_a_note_and_one_with_a_stroke_at_its_end
     ("typed", "words", "is_problem"),
     [
         ("notes/ideas", "Creates notes/ideas.md.", False),
-        ("team/me", "Makes team/me.md, and the folder team/ for it.", False),
-        ("team/", "Makes the folder team/.", False),
-        ("notes/beta.md", "notes/beta.md is there already.", True),
+        ("team/me", "Creates team/me.md, and directory team/.", False),
+        ("team/", "Creates directory team/.", False),
+        ("notes/beta.md", "notes/beta.md already exists.", True),
         ("notes/", "notes/ already exists; type a name.", True),
         ("alpha.md/x", "alpha.md is not a directory.", True),
         ("", "Type a name; one that ends with / makes a directory.", False),
@@ -118,9 +118,9 @@ def test_a_new_name_is_judged_while_it_is_typed(typed: str, words: str, is_probl
         ("alpha.md", "beta.md", "Renames it to beta.md.", False),
         ("alpha.md", "Alpha.md", "Renames it to Alpha.md.", False),
         ("alpha.md", "people/", "Moves it to people/alpha.md.", False),
-        ("alpha.md", "old/2026/a.md", "Moves it to old/2026/a.md, and the folder old/2026/ for it.", False),
-        ("alpha.md", "people", "people is there already. Type people/ to move it there.", True),
-        ("alpha.md", "people/me.md", "people/me.md is there already.", True),
+        ("alpha.md", "old/2026/a.md", "Moves it to old/2026/a.md, and directory old/2026/.", False),
+        ("alpha.md", "people", "people already exists. Type people/ to move it there.", True),
+        ("alpha.md", "people/me.md", "people/me.md already exists.", True),
         ("projects", "projects/billing/p", "projects cannot be put into itself.", True),
         ("projects", "work/", "Renames it to work.", False),
     ],
@@ -138,7 +138,7 @@ def test_a_copy_and_a_target_folder_are_judged_too() -> None:
     assert into("people/").words == "Moves 2 notes to people/."
     assert into("new").words == "Moves 2 notes to new/, a new directory."
     assert into("notes").words == "Moves 2 notes to notes/."
-    assert into("/").words == "Moves 2 notes to the memory folder itself."
+    assert into("/").words == "Moves 2 notes to the memory folder."
     assert into("alpha.md").is_problem
     assert validate_folder(KNOWN, ["projects"], "Moves")("projects/billing").is_problem
     twice = validate_folder(KNOWN, ["a/x.md", "b/x.md"], "Moves")
