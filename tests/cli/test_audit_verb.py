@@ -125,7 +125,7 @@ def test_clean_notes_end_with_zero(folder: Path, run: Run) -> None:
         (["--only", "anthropic-kee"], 2, "no rule or rule family called 'anthropic-kee'. Did you mean anthropic-key?"),
         (["--only", "secrets"], 2, "no rule or rule family called 'secrets'. Did you mean secret?"),
         (["--only", "planted, hiden"], 2, "'hiden'. Did you mean hidden?"),
-        (["--only", "zzz*"], 2, "All there are: memtui audit --rules."),
+        (["--only", "zzz*"], 2, "All rules: memtui audit --rules."),
         (["--only", ","], 2, "the value of --only is empty"),
         (["--rules", "--only", ","], 2, "the value of --only is empty"),
         (["--rules", "--only", "secrets"], 2, "Did you mean secret?"),

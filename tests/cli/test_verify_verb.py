@@ -185,11 +185,11 @@ def test_a_journal_that_another_process_has_open_is_verified(
     rewritten: Path, journal: Path, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with memtui.open(rewritten) as memory:
-        memory.execute({"command": "view", "path": "/memories"}, actor=BOT)
+        assert memory.execute({"command": "view", "path": "/memories"}, actor=BOT).event.seq  # recorded
         done = run("verify", "--json")
         assert (done.code, json.loads(done.out)["seq"]) == (0, 8)
         assert run("verify", "--read-only").code == 0
-        memory.execute({"command": "view", "path": "/memories"}, actor=BOT)
+        assert memory.execute({"command": "view", "path": "/memories"}, actor=BOT).event.seq  # recorded
         assert memory.journal.get_head()[0] == 9
     assert sorted(path.name for path in journal.parent.glob("journal*")) == ["journal.db"]
     assert printed(capsys)[0].startswith("Intact")

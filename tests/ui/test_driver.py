@@ -40,7 +40,7 @@ def test_who_was_stopped_leaves_the_screen_and_comes_back(terminal: Starting, tm
     window.kill(signal.SIGCONT)
     window.wait_for(lambda: window.raw.count(ENTER) == 2)
     window.press("?")
-    window.wait_for("Enter runs one")
+    window.wait_for("Enter runs it")
     window.press("q")
     window.settle()
     window.press("q")

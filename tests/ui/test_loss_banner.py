@@ -71,7 +71,7 @@ async def test_the_banner_is_there_in_the_empty_state_too_and_after_opening_anew
     async with opened() as app:
         wipe(app.folder)
         await app.wait_for(lambda: "notes were deleted" in app.text)
-        await app.wait_for(lambda: "Nothing is remembered here any more." in app.text, "the empty state")
+        await app.wait_for(lambda: "This folder has no notes." in app.text, "the empty state")
         await app.wait_for(lambda: "list and restore 5 deleted notes" in app.text)
         assert "notes were deleted" in app.text
     async with opened({}) as again:

@@ -271,7 +271,7 @@ def test_a_note_is_renamed_copied_and_deleted_and_brought_back(talk: Talk, folde
 def test_a_name_out_of_the_folder_or_over_another_note_is_refused(talk: Talk, folder: Path) -> None:
     heard = talk("files", "prefs", "rename", "../../x.md", "rename", "/notes/today.md", "rename", "/", "b")
     assert "Refused: ../../x.md is outside the memory folder. Nothing was read or written." in heard
-    assert "notes/today.md is there already" in heard
+    assert "notes/today.md already exists" in heard
     assert "That is the whole folder. Name a file in it." in heard
     assert (folder / "prefs.md").exists()
 
@@ -308,7 +308,7 @@ def test_a_new_note_is_written_line_by_line(talk: Talk, folder: Path) -> None:
     assert "Undid the last step." in heard
     assert "Line 1 was: # Ann\nLine 1 is now: Ann, painter\n" in heard
     assert "Saved people/ann.md, 2 lines added." in heard
-    assert "people/ann.md is there already." in heard
+    assert "people/ann.md already exists." in heard
     assert "Created the directory box/. Undo undoes it." in heard
     assert (folder / "people/ann.md").read_text() == "Ann, painter\n\n"
     assert (folder / "box").is_dir()
@@ -323,7 +323,7 @@ def test_an_empty_json_begins_with_lines_and_a_bad_name_is_refused(talk: Talk, f
 def test_what_was_typed_is_offered_after_the_input_broke_off(talk: Talk, folder: Path) -> None:
     talk("files", "prefs", "edit", "write lines at", "typed and lost")
     assert "typed" not in (folder / "prefs.md").read_text()
-    heard = talk("files", "prefs", "edit", "go on", "save")
+    heard = talk("files", "prefs", "edit", "continue", "save")
     assert "There are unsaved drafts of prefs.md." in heard
     assert "There is an unsaved draft of " in heard
     assert (folder / "prefs.md").read_text() == "- short answers\n- Berlin\ntyped and lost\n"

@@ -115,7 +115,7 @@ async def test_a_broken_record_cannot_be_dismissed(audited: Auditing) -> None:
     broken = replace(made.findings[0], rule="chain-broken", masked=None)
     async with audited(MadeInspection(replace(made, findings=(broken,)))) as app:
         await app.press("d")
-        await app.sees("It cannot be dismissed: that would hide the next break too.")
+        await app.sees("Not dismissed: that would hide the next break too.")
     settled = replace(made, findings=(), excepted=tuple(replace(each, by="exemption") for each in made.excepted))
     async with audited(MadeInspection(settled)) as app:
         await app.press("full_stop", "g", "d")

@@ -186,7 +186,7 @@ async def test_all_three_texts_and_every_answer_are_in_sight(size: tuple[int, in
         for words in (
             "! Claude changed this file", "**concise** answers", "**very concise** answers", "answers, in",
             "Merge: both changes fit together", "(recommended)", "Keep yours; Claude's version stays in history",
-            "Take Claude's; yours is saved as a draft", "m merge  k keep mine  t take theirs", "Esc back",
+            "Take Claude's; yours is saved as a draft", "m merge  k keep yours  t take theirs", "Esc back",
         ):  # fmt: skip
             assert words in app.text
         assert all(cell_len(line) <= size[0] for line in app.text.split("\n"))
