@@ -44,6 +44,7 @@ from memtui.ui.textual_private import (
     add_styles_ahead,
     can_suspend,
     get_bindings,
+    get_key_bindings,
     keep_parsed_styles,
     suppress_error_output,
 )
@@ -347,6 +348,12 @@ class MemtuiApp(App[int]):
             self._show_message(
                 f"Press {label_key('app.copy')} again to quit." if types else f"Press {label_key('app.back')} to quit."
             )
+
+    def on_key(self, event: Key) -> None:
+        """Let the key that copies, or quits, do so in dialogs too: bindings of the application do not reach there."""
+        if self.screen.is_modal and any(each.id == "app.copy" for each in get_key_bindings(self, event.key)):
+            event.stop()
+            self.action_copy_or_quit()
 
     def action_suspend_process(self) -> None:
         """Stop, and leave the terminal to the shell until it brings memtui back."""

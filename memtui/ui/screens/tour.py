@@ -74,8 +74,10 @@ class CaptionScreen(ModalScreen[bool], DismissOnceScreen[bool]):
         self.call_after_refresh(self._place)
 
     def on_key(self, event: events.Key) -> None:
-        if get_key_bindings(self, event.key):
-            return
+        if get_key_bindings(self, event.key) or any(
+            each.id == "app.copy" for each in get_key_bindings(self.app, event.key)
+        ):
+            return  # Ctrl+C leaves the program
         event.stop()
         event.prevent_default()
         if time.monotonic() >= self._from:

@@ -125,3 +125,13 @@ def test_a_caption_is_always_within_the_screen(target: Region, screen: Size) -> 
     x, y = place_beside(target, box, screen)
     assert 0 <= x <= screen.width - box.width
     assert 0 <= y <= screen.height - box.height
+
+
+async def test_ctrl_c_twice_leaves_from_a_caption(tmp_path: Path) -> None:
+    async with touring(tmp_path, (120, 36)) as (app, pilot, _):
+        first = demo.load_captions()[0]
+        await wait_for(app, pilot, lambda: is_shown(app, first.title), first.title)
+        await pilot.press("ctrl+c")
+        assert is_shown(app, first.title)
+        await pilot.press("ctrl+c")
+        await wait_for(app, pilot, lambda: app.return_value == 130, "the end")
