@@ -1,6 +1,7 @@
 """What a user installs: the wheel by pip, pipx and uv, in one file, and on other Pythons, until its screen is drawn.
 
-They need the extra `dist`, and take their time: they run only where they are asked for by name: pytest tests/packaging.
+They need the extras `dist` and `docs`, and take their time, so they run only where they are asked for by name: pytest
+tests/packaging.
 """
 
 import fcntl
@@ -51,7 +52,7 @@ def tool(name: str) -> str:
     """A program beside this Python."""
     found = Path(sys.executable).with_name(name)
     if not found.exists():
-        pytest.skip(f"needs {name}: pip install -e '.[dist]'")
+        pytest.skip(f"needs {name}: pip install -e '.[dist,docs]'")
     return str(found)
 
 
@@ -182,6 +183,16 @@ def test_one_file_holds_all_of_it(wheel: Path, home: dict[str, str], tmp_path: P
     check_demo([sys.executable, str(file)], home)
     run(sys.executable, file, "hook", "install", "--yes", env={**home, "PATH": "/usr/bin:/bin"})
     assert f"{file} hook" in (tmp_path / ".claude/settings.json").read_text(encoding="utf-8")
+
+
+def test_the_manual_becomes_a_site_of_its_own(tmp_path: Path) -> None:
+    """Every page is there and every link leads somewhere (it is built strictly); nothing is loaded from elsewhere."""
+    run(tool("mkdocs"), "build", "-f", ROOT / ".mkdocs/mkdocs.yml", "-d", tmp_path / "site")
+    pages = {path.stem for path in (ROOT / "memtui/docs").glob("*.md")}
+    assert {path.stem for path in (tmp_path / "site").glob("*.html")} == pages | {"404", "index"}
+    assert "getting-started.html" in (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    page = (tmp_path / "site/browse.html").read_text(encoding="utf-8")
+    assert not re.findall(r"<(?:script|img|iframe)[^>]+src=.?https?:|<link[^>]+stylesheet[^>]+href=.?https?:", page)
 
 
 @pytest.mark.parametrize("version", OTHERS)
