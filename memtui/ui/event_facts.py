@@ -6,8 +6,9 @@ from memtui.core import wording
 from memtui.core.events import Agent, Change, Event, Version, format_actor_name
 from memtui.ui.links import NoteFact
 
-_LONGEST = 2_000
-"""Characters of a text that are shown; an agent may send a megabyte."""
+_LONGEST, _LONGEST_TEXT = 300, 2_000
+"""Characters of a name, and of an answer or the fields, that are shown; an agent may send a megabyte."""
+_TEXTS = ("answer", "fields")
 _MOST = 100
 """Changes that are listed."""
 _HASH = 12
@@ -27,14 +28,21 @@ def collect_event_facts(event: Event) -> list[NoteFact]:
         "path": event.path,
         "new path": event.new_path or "",
         "result": wording.format_result(event),
-        "answer": (event.answer or "")[:_LONGEST],
-        "fields": (event.arguments or "")[:_LONGEST],
+        "answer": event.answer or "",
+        "fields": event.arguments or "",
         "note": event.note,
         "undoes": ", ".join(f"#{seq}" for seq in event.undoes),
         "took": f"{event.duration_us / 1_000:,.1f} ms" if event.duration_us else "",
     }
-    changes = [NoteFact("changed", words) for words in _iter_changes(event.changes)]
-    return [*(NoteFact(*fact) for fact in facts.items() if fact[1]), *changes, NoteFact("hash", event.hash)]
+    found = [*facts.items(), *(("changed", words) for words in _iter_changes(event.changes)), ("hash", event.hash)]
+    return [
+        NoteFact(name, _cut(words, _LONGEST_TEXT if name in _TEXTS else _LONGEST)) for name, words in found if words
+    ]
+
+
+def _cut(words: str, longest: int) -> str:
+    rest = len(words) - longest
+    return words if rest <= 0 else f"{words[:longest]} .. {rest:,} more characters"
 
 
 def _iter_changes(changes: tuple[Change, ...]) -> Iterator[str]:

@@ -143,3 +143,16 @@ async def test_details_of_a_refusal_have_its_answer_and_those_of_a_note_stay_whe
         await app.wait_for(lambda: "REFUSED" in app.text and "Path /memories/../x" in app.text)
         await app.press("escape", "1", "i")
         await app.wait_for(lambda: "Details of a.md" in app.text)
+
+
+async def test_details_of_an_event_are_drawn_at_once_whatever_an_agent_sent(opened: Opening) -> None:
+    async with opened({"a.md": "one\n"}, size=(100, 40)) as app:
+        huge = "x\u202e" * 300_000
+        with app.engine() as engine:
+            event = engine.execute({"command": "create", "path": f"/memories/{huge}", "file_text": huge},
+                                   actor=Agent(huge, huge, huge), call_id=huge).event  # fmt: skip
+        await app.wait_for(lambda: app.browse.last_seq == event.seq)
+        await app.press("3", "i")
+        await app.wait_for(lambda: isinstance(app.app.screen, EventScreen) and app.app.screen._facts)
+        await app.wait_for(lambda: "more characters" in app.text)
+        assert all(len(fact.value) < 2_100 for fact in app.app.screen._facts)
