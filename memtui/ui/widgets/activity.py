@@ -167,7 +167,7 @@ def describe_unseen_changes(events: Sequence[Event]) -> str:
     return f"Since you last looked: {counts}. {next_key} next, {seen_key} seen." if counts else ""
 
 
-CAPACITY = 10_000
+CAPACITY = 2_000
 """Rows that are kept; older ones are in the journal."""
 
 
