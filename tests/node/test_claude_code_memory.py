@@ -133,8 +133,7 @@ def assert_all_are_claude_codes(events: list[Event], session: str) -> None:
     """Whatever changed is Claude Code's, at once or by its claim a moment after."""
     claims = {parse_claim(event) for event in events if event.actor.name == "Claude Code"}
     for event in events:
-        # It is renamed over the note; two looks may see that as a file that comes and one that goes.
-        is_passing = event.command in ("created", "deleted") and ".md.tmp." in event.path
+        is_passing = event.command == "created" and ".md.tmp." in event.path  # it is renamed over the note
         if event.changes and event.seq not in claims and not is_passing:
             assert (event.actor.name, getattr(event.actor, "session", None)) == ("Claude Code", session), event
 

@@ -304,7 +304,7 @@ def test_how_a_turn_ended_is_said_once() -> None:
         events.TurnStarted(1, events.Prompt("x")),
         events.TurnEnded(1, events.TurnOutcome.CUT, 1, 0, 0, (), events.Usage()),
     )
-    assert "cut off" in "".join(found)
+    assert "".join(found).count("cut off") == 2
     found = lines(
         events.TurnStarted(1, events.Prompt("x")),
         told,
