@@ -9,6 +9,7 @@ from memtui.core.events import Agent, Change, Event
 from memtui.core.paths import MemoryPath, validate_relative_paths
 from memtui.engine.context import EngineContext
 from memtui.engine.refusals import describe_error
+from memtui.engine.replacements import find_replacements
 from memtui.journal.announcements import Announcement
 
 _LATE_US = 600_000_000
@@ -104,7 +105,8 @@ class ClaimRecorder:
         last = next(iter(self._context.journal.get_path_events(path, limit=1)), None)
         if last is None or not last.is_outside or last.command not in _CLAIMABLE or now_us - last.at_us > _LATE_US:
             return None
-        files = [each for each in last.changes if not each.is_directory]
+        passing = find_replacements(last).values()
+        files = [each for each in last.changes if not each.is_directory and each.path not in passing]
         if not files or not all(each.path in wanted and _is_as_wanted(each, wanted[each.path]) for each in files):
             return None
         place = str(MemoryPath.from_relative(path))

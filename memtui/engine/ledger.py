@@ -94,6 +94,10 @@ class Ledger:
     def _next_seq(self) -> int:
         return self._journal.get_head()[0] + 1
 
+    def get_recorded(self, path: str) -> KnownPath | None:
+        """What the journal knows of a path, without what this session found."""
+        return self._journal.get_known(path)
+
     def reset(self) -> None:
         """Forget all that was found: somebody was faster, and it has to be looked again."""
         self._differences.clear()
@@ -138,7 +142,7 @@ class Ledger:
         version = self._read_version(node, recorded, None)
         before = there.version if there else None
         is_moved_note = recorded is not None and is_note(recorded.version) and is_note(version)
-        if recorded and is_moved_note and (is_note(before) or (before is None and self._is_temporary(old, new))):
+        if recorded and is_moved_note and (is_note(before) or (before is None and self._is_made_beside(old, new))):
             self.known[old] = None
             self.known[new] = KnownPath(version, node.stamp)
             command = "modified" if before else "created"
@@ -153,12 +157,16 @@ class Ledger:
         self.known[new] = KnownPath(version, node.stamp)
         self._differences[old] = _FoundChange("renamed", old, recorded.version, version, new, before)
 
-    def _is_temporary(self, old: str, new: str) -> bool:
-        """Whether a program wrote a new note under a hidden name first."""
-        hidden, name = (path.rpartition("/")[2] for path in (old, new))
-        if not hidden.startswith(".") or name.startswith("."):
+    def _is_made_beside(self, old: str, new: str) -> bool:
+        """Whether a program wrote a new note under a hidden name first, or one such as `note.md.tmp.123`."""
+        passing, name = (path.rpartition("/")[2] for path in (old, new))
+        if name.startswith(".") or not (passing.startswith(".") or passing.startswith((f"{name}.tmp", f"{name}.temp"))):
             return False
-        return is_temporary(self._path_events, old, self._next_seq, self._now_us)
+        return self.is_temporary(old)
+
+    def is_temporary(self, path: str) -> bool:
+        """Whether what the journal knows at a path came from outside a moment ago, perhaps to be renamed."""
+        return is_temporary(self._path_events, path, self._next_seq, self._now_us)
 
     def is_too_large(self, version: Version) -> bool:
         """Whether a version is known by its size only, because nobody reads a file that large."""

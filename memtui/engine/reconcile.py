@@ -12,6 +12,7 @@ from memtui.core.errors import SymlinkEscape
 from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.ledger import Ledger
+from memtui.engine.replacements import is_note
 from memtui.journal.sqlite import Journal, KnownPath
 from memtui.store.base import Node, ReadableStore, get_lasting_stamp
 
@@ -22,11 +23,18 @@ BATCH_BYTES = 32_000_000
 
 
 class Suspect(NamedTuple):
-    """A path whose stamp is not the known one, where its thing seems to have gone, and how much is to be read."""
+    """A path whose stamp is not the known one.
+
+    Attributes:
+        moved_to: Where its thing seems to have gone.
+        size: Bytes that are to be read.
+        was_gone: Whether nothing stood there.
+    """
 
     path: str
     moved_to: str | None = None
     size: int = 0
+    was_gone: bool = False
 
 
 def find_suspects(
@@ -44,11 +52,13 @@ def find_suspects(
     """
     new: dict[str, Node] = {}
     gone: dict[str, KnownPath] = {}
+    passed: dict[str, KnownPath] = {}
     store.get_node(ROOT)  # raises if the folder itself is gone
     for scope in [""] if paths is None else _find_scopes(paths):
         try:
             node = find_node(store, scope)
             known = journal.get_known_below(scope)
+            passed |= known
             if scope:
                 _compare(scope, node, journal.get_known(scope), new, gone, limit)
                 _add_suspect_parents(store, journal, scope, new)
@@ -60,15 +70,53 @@ def find_suspects(
         except OSError:
             continue  # not ours to look at
         gone |= known
+    gone |= _find_just_renamed(store, journal, passed, new, gone, is_whole=paths is None)
     return list(_pair_moves(new, gone))
+
+
+def _find_just_renamed(
+    store: ReadableStore,
+    journal: Journal,
+    passed: dict[str, KnownPath],
+    new: Mapping[str, Node],
+    gone: Mapping[str, KnownPath],
+    *,
+    is_whole: bool,
+) -> dict[str, KnownPath]:
+    """Files that were renamed after their old name was looked at (`passed`), or whose old name was not looked at."""
+    numbers: set[int] = set()
+    prefixes: set[str] = set()
+    for path, node in new.items():
+        before = passed.get(path) if is_whole else journal.get_known(path)
+        if node.kind is EntryKind.FILE and (before is None or before.stamp[-1] != node.stamp[-1]):
+            numbers.add(node.stamp[-1])
+            if not is_whole:
+                prefixes |= {path, os.path.join(os.path.dirname(path), ".")}
+    numbers -= {known.stamp[-1] for known in gone.values()}
+    if not numbers:
+        return {}
+    for prefix in prefixes:  # how programs name what they write beside a note
+        passed |= journal.get_known_starting_with(prefix)
+    return {
+        path: each
+        for path, each in passed.items()
+        if each.stamp[-1] in numbers and path not in new and path not in gone and find_node(store, path) is None
+    }
 
 
 def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspect]) -> None:
     """Look at suspects again and note their differences. The writer lock must be held."""
+    renamed = _find_renamed(store, ledger, [each.path for each in batch if each.was_gone and each.moved_to is None])
     for suspect in batch:
+        if suspect.path in renamed.values():
+            continue  # told with what was renamed to it
         try:
             node = find_node(store, suspect.path)
-            moved = find_node(store, suspect.moved_to) if suspect.moved_to is not None else None
+            moved_to = suspect.moved_to
+            if node is None and moved_to is None:
+                found = renamed if suspect.was_gone else _find_renamed(store, ledger, [suspect.path])
+                moved_to = found.get(suspect.path)
+            moved = find_node(store, moved_to) if moved_to is not None else None
             if node is None and moved is not None:
                 ledger.compare_move(suspect.path, moved.path, moved)
             else:
@@ -79,6 +127,33 @@ def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspe
                     ledger.compare_path(moved.path, moved)
         except (OSError, SymlinkEscape):
             continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
+
+
+def _find_renamed(store: ReadableStore, ledger: Ledger, gone: Iterable[str]) -> dict[str, str]:
+    """Where files that are gone stand now in their directory: whoever looks during a rename sees neither name."""
+    files: dict[str, dict[int, KnownPath]] = {}
+    paths: dict[tuple[str, int], str] = {}
+    for path in gone:
+        known = ledger.get_recorded(path)
+        if known is not None and is_note(known.version):
+            directory = os.path.dirname(path)
+            files.setdefault(directory, {})[known.stamp[-1]] = known
+            paths[directory, known.stamp[-1]] = path
+    found: dict[str, str] = {}
+    for directory, wanted in files.items():
+        try:
+            for now in store.find_inodes(MemoryPath.from_relative(directory), wanted):
+                node, recorded = find_node(store, now), ledger.get_recorded(now)
+                known = wanted.get(node.stamp[-1]) if node is not None else None
+                if node is None or known is None or (recorded is not None and recorded.stamp == node.stamp):
+                    continue  # gone meanwhile, or told already
+                path = paths[directory, node.stamp[-1]]
+                # The system uses numbers again: either it is as it was, or it was on its way and is finished now.
+                if get_lasting_stamp(known.stamp) == get_lasting_stamp(node.stamp) or ledger.is_temporary(path):
+                    found[path] = now
+        except (OSError, SymlinkEscape):
+            continue  # the directory went with them, or is not ours to look at
+    return found
 
 
 def find_node(store: ReadableStore, path: str) -> Node | None:
@@ -181,7 +256,7 @@ def _pair_moves(new: dict[str, Node], gone: dict[str, KnownPath]) -> Iterator[Su
     order: Callable[[str], list[str]] = lambda path: path.split("/")  # noqa: E731 - directories before what they hold
     for path in sorted((*gone, *(path for path in new if path not in settled)), key=order):
         node = new.get(moved.get(path, path))
-        yield Suspect(path, moved.get(path), node.size if node else 0)
+        yield Suspect(path, moved.get(path), node.size if node else 0, was_gone=path in gone)
 
 
 def _discard_reused_inodes(moved: dict[str, str], gone: Mapping[str, KnownPath]) -> None:

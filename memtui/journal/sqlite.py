@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
@@ -38,6 +38,9 @@ _AT_ONCE = 500
 """Values in one query: older SQLite takes no more than 999."""
 _SELECT_EVENTS = "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq)"
 _SELECT_NUMBERED = _SELECT_EVENTS.replace(" FROM", ", seq FROM")
+_SELECT_KNOWN = "SELECT kind, sha256, size, stamp, path FROM known"
+_LAST_PATH = b"\xff" * 4_096
+"""Behind every path: none is longer."""
 _SMALL = 4_096
 """Bytes of an event up to which many are read together; a large one may name thousands of paths."""
 _MOST_SMALL = 128
@@ -338,13 +341,14 @@ class Journal:
 
     def get_known_below(self, path: str) -> dict[str, KnownPath]:
         """What is known of everything below a directory; `""` for all there is."""
-        select = "SELECT kind, sha256, size, stamp, path FROM known"
-        if not path:
-            rows = self._query(select)
-        else:
-            key = encode_path(path)
-            rows = self._query(f"{select} WHERE path > ? AND path < ?", (key + b"/", key + b"0"))
-        return {decode_path(row[4]): _make_known(row) for row in rows}
+        if path:
+            return self.get_known_starting_with(path + "/")
+        return _index_known(self._query(_SELECT_KNOWN))
+
+    def get_known_starting_with(self, prefix: str) -> dict[str, KnownPath]:
+        """What is known of every path that begins with some characters."""
+        key = encode_path(prefix)
+        return _index_known(self._query(f"{_SELECT_KNOWN} WHERE path >= ? AND path < ?", (key, key + _LAST_PATH)))
 
     def get_totals(self) -> FolderTotals:
         return FolderTotals(*self._query("SELECT files, bytes FROM totals")[0])
@@ -786,6 +790,10 @@ def _make_known_row(key: bytes, now: KnownPath) -> tuple[bytes, str, bytes | Non
     version = now.version
     sha256 = bytes.fromhex(version.sha256) if version.sha256 else None
     return key, version.kind.value, sha256, version.size, _encode_stamp(now.stamp)
+
+
+def _index_known(rows: Iterable[Sequence[Any]]) -> dict[str, KnownPath]:
+    return {decode_path(row[4]): _make_known(row) for row in rows}
 
 
 def _make_known(row: Sequence[Any]) -> KnownPath:

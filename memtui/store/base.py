@@ -6,7 +6,7 @@ above may assume a local disk. Faults arrive as `OSError` with their `errno`, wh
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -287,6 +287,16 @@ class ReadableStore(Protocol):
         Args:
             limit: Bytes of the largest file that is read.
             wanted: Whether a path is looked at; `None` for all.
+        """
+        ...
+
+    def find_inodes(self, directory: MemoryPath, inodes: Container[int]) -> list[str]:
+        """The paths in a directory, not below it, whose things have one of these numbers (the last of their stamp).
+
+        A file system may say other numbers here than in a stamp: then nothing is found, or what must be looked at.
+
+        Raises:
+            OSError: The directory cannot be read.
         """
         ...
 

@@ -7,7 +7,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from memtui.core.attributes import PERMISSIONS, UNKNOWN, Attributes
@@ -99,6 +99,12 @@ class MemoryStore:
                 except (OSError, NotRegularFile, FileTooLarge) as error:
                     content = error
             yield node, content
+
+    def find_inodes(self, directory: MemoryPath, inodes: Container[int]) -> list[str]:
+        depth = len(directory.parts) + 1
+        return [
+            node.path for node in self.scan(directory) if node.path.count("/") + 1 == depth and node.stamp[-1] in inodes
+        ]
 
     def iter_names(self) -> Iterator[FolderEntry]:
         for node in self.scan(ROOT):

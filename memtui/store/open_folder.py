@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 
 from memtui.core.errors import FolderMissing, SymlinkEscape
@@ -362,6 +362,16 @@ class ReadOnlyFolder:
             return error
         finally:
             close_quietly(fd)
+
+    def find_inodes(self, directory: MemoryPath, inodes: Container[int]) -> list[str]:
+        found: list[str] = []
+        own = f"{directory.relative}/" if directory.relative else ""
+        for prefix, entry in self.iter_raw_entries(directory.parts):
+            if prefix != own:
+                break
+            if entry.inode() in inodes:
+                found.append(prefix + entry.name)
+        return found
 
     def iter_names(self) -> Iterator[FolderEntry]:
         self.attach()

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui.core.events import Change, Event, Outside
 from memtui.core.paths import MemoryPath
+from memtui.engine import reconcile
 from memtui.journal.sqlite import KnownPath
 from memtui.review.inbox_builder import build_inbox
 from memtui.review.marks import Review
@@ -67,6 +69,7 @@ WAYS: dict[str, tuple[int, Way]] = {
     "in the same folder": (1, renamed_over("ops/.tmp-1-abc")),
     "in another folder": (1, renamed_over(".staging")),
     "under a visible name": (1, renamed_over("ops/sedAbC123")),
+    "as Claude Code": (1, renamed_over("ops/a.md.tmp.4711.f00d")),
     "as rsync": (1, renamed_over("ops/.a.md.Xy12Zw")),
     "in parts": (3, written_in_parts),
     "vim": (2, vim),
@@ -161,6 +164,39 @@ def test_both_ends_of_a_rename_may_be_seen_apart(plain_world: World, hints: list
     for hint in hints:
         plain_world.main.reconcile([hint])
     require_one_change(plain_world, begun, before)
+
+
+@pytest.mark.parametrize("is_hinted", [False, True], ids=["whole", "hinted"])
+@pytest.mark.parametrize("is_finished", [False, True], ids=["seen in parts", "seen whole"])
+@pytest.mark.parametrize("path", ["ops/a.md", "ops/new.md"])
+def test_a_rename_in_the_midst_of_a_look_is_one_change(
+    plain_world: World, monkeypatch: pytest.MonkeyPatch, *, path: str, is_finished: bool, is_hinted: bool
+) -> None:
+    """The look passes the note's name before the rename, and the temporary one after it."""
+    begun, before = begin(plain_world), files(plain_world)
+    folder, engine = plain_world.folder, plain_world.main
+    assert folder is not None
+    name = f"{path}.tmp.4711"
+    (folder / name).write_text(NEW if is_finished else NEW[:6])
+    engine.reconcile()
+    find_suspects = reconcile.find_suspects
+
+    def rename_during(*arguments: Any, **options: Any) -> list[reconcile.Suspect]:
+        (folder / name).write_text(NEW)
+        found = find_suspects(*arguments, **options)  # finished names are not among them: they are as known
+        os.replace(folder / name, folder / path)
+        return found if not is_finished else [reconcile.Suspect(name, was_gone=True)]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reconcile, "find_suspects", rename_during)
+        engine.reconcile([name] if is_hinted else None)
+    engine.reconcile()
+    assert "deleted" not in [each.command for each in engine.events(begun)]
+    if path == "ops/a.md":
+        require_one_change(plain_world, begun, before)
+    else:
+        (event,) = read_since(plain_world, begun)
+        assert (event.command, event.path) == ("created", "/memories/ops/new.md")
 
 
 def test_a_temporary_file_that_goes_while_it_is_read_was_never_there(
