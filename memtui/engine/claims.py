@@ -9,7 +9,7 @@ from memtui.core.events import Agent, Change, Event
 from memtui.core.paths import MemoryPath, validate_relative_paths
 from memtui.engine.context import EngineContext
 from memtui.engine.refusals import describe_error
-from memtui.engine.replacements import find_replacements
+from memtui.engine.replacements import PathEvents, find_absence, find_replacements
 from memtui.journal.announcements import Announcement
 
 _LATE_US = 600_000_000
@@ -68,7 +68,8 @@ class ClaimRecorder:
     ) -> Event | None:
         """Attribute a change to an agent that was found and recorded as one from outside a moment ago.
 
-        What is recorded stays as it is; the claim is recorded after it, as an event that changed nothing.
+        What is recorded stays as it is; the claim is recorded after it, as an event that changed nothing. The moment
+        for which the file was empty, or away, until the agent had written it is claimed with it.
 
         Args:
             path: Relative to the folder.
@@ -87,33 +88,64 @@ class ClaimRecorder:
         validate_relative_paths([path])
         try:
             with self._context.calls.track_change(), self._context.begin_transaction():
-                event = self._make_claim(path, actor, call_id, note, {**others, path: hashes})
-                if event is None or self._context.read_only:
+                if self._context.read_only:
+                    return None
+                claims = self._make_claims(path, actor, call_id, note, {**others, path: hashes})
+                if not claims:
                     return None
                 recorded = self._context.journal.append_events(
-                    [self._context.protection.annotate_event(event)], durable=False
+                    [self._context.protection.annotate_event(each) for each in claims], durable=False
                 )[-1]
                 self._context.calls.mark_changed()
                 return recorded
         except OSError as error:
             raise StateUnusable(f"It cannot be recorded: {describe_error(error)}.") from error
 
-    def _make_claim(
+    def _make_claims(
         self, path: str, actor: Agent, call_id: str, note: str, wanted: Mapping[str, Collection[str] | None]
-    ) -> Event | None:
+    ) -> list[Event]:
         now_us = self._context.get_now_us()
         last = next(iter(self._context.journal.get_path_events(path, limit=1)), None)
-        if last is None or not last.is_outside or last.command not in _CLAIMABLE or now_us - last.at_us > _LATE_US:
-            return None
-        passing = find_replacements(last).values()
-        files = [each for each in last.changes if not each.is_directory and each.path not in passing]
-        if not files or not all(each.path in wanted and _is_as_wanted(each, wanted[each.path]) for each in files):
-            return None
+        if last is None or now_us - last.at_us > _LATE_US:
+            return []
+        seqs = sorted(self._find_steps(path, last))
+        if _is_claimable(last, wanted):
+            seqs.append(last.seq)
+        elif (last.actor, last.call_id) != (actor, call_id):
+            return []  # somebody else's, or another text
         place = str(MemoryPath.from_relative(path))
-        for each in self._context.journal.get_events(last.seq, limit=_LATER):
-            if each.call_id == call_id and (each.path == place or parse_claim(each) == last.seq):
-                return None
-        words = f"#{last.seq} was its {note}, found before it was announced"
-        return Event(
-            at_us=now_us, actor=actor, command=_CLAIMED, path=place, no_change=True, call_id=call_id, note=words
+        return [
+            Event(
+                at_us=now_us,
+                actor=actor,
+                command=_CLAIMED,
+                path=place,
+                no_change=True,
+                call_id=call_id,
+                note=f"#{seq} was its {note}, found before it was announced",
+            )
+            for seq in seqs
+            if not self._is_claimed(seq, call_id, place, is_last=seq == last.seq)
+        ]
+
+    def _find_steps(self, path: str, last: Event) -> Collection[int]:
+        """The events from outside that saw the file empty or away, moments before an event that wrote it."""
+        change = next((each for each in last.changes if each.path == path), None)
+        absence = find_absence(PathEvents(self._context.journal), last, change) if change is not None else None
+        return absence.seqs if absence is not None else ()
+
+    def _is_claimed(self, seq: int, call_id: str, place: str, *, is_last: bool) -> bool:
+        """Whether a change is claimed already, or, where it is the path's last, the call was recorded after it."""
+        return any(
+            each.call_id == call_id and (parse_claim(each) == seq or (is_last and each.path == place))
+            for each in self._context.journal.get_events(seq, limit=_LATER)
         )
+
+
+def _is_claimable(event: Event, wanted: Mapping[str, Collection[str] | None]) -> bool:
+    """Whether a change from outside is all that an agent says it did."""
+    if not event.is_outside or event.command not in _CLAIMABLE:
+        return False
+    passing = find_replacements(event).values()
+    files = [each for each in event.changes if not each.is_directory and each.path not in passing]
+    return bool(files) and all(each.path in wanted and _is_as_wanted(each, wanted[each.path]) for each in files)

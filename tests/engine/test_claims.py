@@ -15,6 +15,7 @@ import pytest
 import memtui
 from memtui.core import wording
 from memtui.core.events import Agent, Outside, Result, sha256
+from memtui.engine.claims import parse_claim
 from memtui.fs.state import get_state_directory
 from memtui.journal import transfer, verify
 from memtui.journal.announcements import DIRECTORY, Announcement, AnnouncementStore
@@ -324,3 +325,49 @@ def test_a_claim_is_of_a_whole_change_or_of_nothing(memory: memtui.Engine, folde
     assert (
         claim("d/b.md", actor=CLAUDE, call_id="toolu_1", hashes=None, note="Bash: rm", others={"d/a.md": None}) is None
     )
+
+
+def test_a_file_that_was_seen_while_an_agent_wrote_it_is_all_the_agents(memory: memtui.Engine, folder: Path) -> None:
+    (folder / "copy.md").touch()
+    memory.reconcile()
+    seen = last(memory)
+    announce(memory, "copy.md", "coffee\n")
+    (folder / "copy.md").write_text("coffee\n")
+    memory.reconcile()
+    assert last(memory).actor == CLAUDE
+    claim = memory.claims.claim
+    hashes = [sha256(b"coffee\n")]
+    told = claim("copy.md", actor=CLAUDE, call_id="toolu_1", hashes=hashes, note="Bash: cp")
+    assert told is not None
+    assert parse_claim(told) == seen.seq
+    assert claim("copy.md", actor=CLAUDE, call_id="toolu_1", hashes=hashes, note="Bash: cp") is None
+    assert [each.actor for each in memory.history.read_events(memory.events()) if each.path == "/memories/copy.md"] == [
+        CLAUDE,
+        CLAUDE,
+    ]
+
+
+def test_a_file_that_another_agent_wrote_anew_is_not_claimed_with_its_moment(
+    memory: memtui.Engine, folder: Path
+) -> None:
+    (folder / "copy.md").touch()
+    memory.reconcile()
+    command = {"command": "create", "path": "/memories/copy.md", "file_text": "coffee\n"}
+    memory.execute(command, actor=Agent("other"))
+    claim = memory.claims.claim
+    assert claim("copy.md", actor=CLAUDE, call_id="c", hashes=[sha256(b"coffee\n")], note="Bash: cp") is None
+
+
+def test_a_note_renamed_into_place_is_claimed_with_its_temporary_file(memory: memtui.Engine, folder: Path) -> None:
+    for name, text in {"prefs.md": "coffee\n", "new.md": "new\n"}.items():
+        temporary = folder / f"{name}.tmp.4711"
+        temporary.write_text(text)
+        memory.reconcile()
+        temporary.rename(folder / name)
+        memory.reconcile()
+        found = last(memory)
+        assert len(found.changes) == 2
+        hashes = [sha256(text.encode())]
+        told = memory.claims.claim(name, actor=CLAUDE, call_id="toolu_1", hashes=hashes, note="Write")
+        assert told is not None
+        assert parse_claim(told) == found.seq
