@@ -62,12 +62,12 @@ Post = Callable[[Message], object]
 
 
 class EventPace:
-    """How long new events wait, so that showing a stream of them takes a tenth of a core and not all of it.
+    """How long new events wait, so that showing a stream of them takes little of a core.
 
     What comes now and then is shown at once, and so are the first of many; then more of them are shown together.
     """
 
-    SHARE = 0.1
+    SHARE = 0.06
     """Of a core."""
     CREDIT = 2.0
     """Seconds by which it may be ahead after a rest, and when it starts."""

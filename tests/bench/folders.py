@@ -1,11 +1,14 @@
 """Opening a folder: until the names are there, until everything is in the record, and what memory that takes."""
 
+import subprocess
+import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from memtui.core import wording
 from tests.bench.memories import Memories
-from tests.bench.table import Row, mebibytes, seconds
+from tests.bench.table import Row, compared, mebibytes, seconds
 from tests.bench.terminal import Terminal, memtui
 
 SIZES = (1_000, 100_000)
@@ -16,12 +19,27 @@ def measure(memories: Memories) -> Iterable[Row]:
     for files in SIZES:
         folder, state = memories.of_size(files), memories.new_state()
         size = sum(path.stat().st_size for path in folder.rglob("*.md"))
-        yield _opened(f"folders: first opening of {files:,} files", folder, state, files, size)
+        row, recorded = _opened(f"folders: first opening of {files:,} files", folder, state, files, size)
+        yield row
+        yield compared(
+            f"folders: {files:,} files, all in the record", recorded, _commit(folder), 1.0, name="git commit"
+        )
         memories.learn_state(files, state)
-        yield _opened(f"folders: opening {files:,} files again", folder, state, files, size)
+        yield _opened(f"folders: opening {files:,} files again", folder, state, files, size)[0]
 
 
-def _opened(what: str, folder: Path, state: Path, files: int, size: int) -> Row:
+def _commit(folder: Path) -> float:
+    """Seconds that git takes to add and commit the same files, with a repository elsewhere."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        git = ["git", f"--git-dir={elsewhere}", f"--work-tree={folder}", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+        subprocess.run([*git, "init", "--quiet"], check=True)
+        began = time.perf_counter()
+        subprocess.run([*git, "add", "--all"], check=True)
+        subprocess.run([*git, "commit", "--quiet", "-m", "all"], check=True)
+        return time.perf_counter() - began
+
+
+def _opened(what: str, folder: Path, state: Path, files: int, size: int) -> tuple[Row, float]:
     words = f"{files:,} files"
     with Terminal(memtui(folder, state)) as terminal:
         named = terminal.when("note-000000") - terminal.started
@@ -29,8 +47,5 @@ def _opened(what: str, folder: Path, state: Path, files: int, size: int) -> Row:
         recorded = terminal.when(f"{words} {wording.format_size(size)}") - terminal.started
         terminal.settle()
         peak = terminal.peak_memory()
-    return Row(
-        what,
-        f"names {seconds(named)}, count {seconds(counted)}, all in the record {seconds(recorded)}, "
-        f"{mebibytes(peak)} at most",
-    )
+    about = f"names {seconds(named)}, count {seconds(counted)}, all in the record {seconds(recorded)}"
+    return Row(what, f"{about}, {mebibytes(peak)} at most"), recorded
