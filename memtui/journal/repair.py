@@ -13,6 +13,7 @@ from memtui.core.events import IMPORTED
 from memtui.core.guards import IMPORTED_UNTIL
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count
+from memtui.journal.bodies import unpack_body
 from memtui.journal.guards import find_imported_until, find_ineffective_notes
 from memtui.journal.schema import NOTING, get_declared_schema
 from memtui.journal.standing import Standing, encode_path, find_known_differences
@@ -65,7 +66,7 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
     noted: set[str] = set()
     imported = 0
     for seq, body in connection.execute("SELECT seq, body FROM events ORDER BY seq"):
-        record = json.loads(body)
+        record = json.loads(unpack_body(body))
         if record.get("command") == IMPORTED:
             imported = seq
         if record.get("noted"):

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from memtui.journal.bodies import unpack_body
 from memtui.journal.verify_report import FindingWeight, JournalFindings
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
@@ -57,7 +58,7 @@ class EventRows:
             try:
                 for seq, body, hash in self._read_after(after):
                     after = seq
-                    yield EventRow(seq, body or b"", hash or b"")
+                    yield EventRow(seq, unpack_body(body or b""), hash or b"")
                 return
             except UNREADABLE as error:
                 behind = self._find_next_readable(after)
@@ -73,7 +74,7 @@ class EventRows:
         try:
             for found, body, hash in self._read_after(seq - 1):
                 if found >= seq:
-                    return EventRow(seq, body or b"", hash or b"") if found == seq else None
+                    return EventRow(seq, unpack_body(body or b""), hash or b"") if found == seq else None
         except UNREADABLE:
             pass
         return None

@@ -6,7 +6,9 @@ from functools import cache
 
 APPLICATION = 0x6D656D74
 """What marks a database as a journal of ours: `memt`."""
-VERSION = 3
+VERSION = 4
+GUARDED = 3
+"""The first schema in which events say what guards memories."""
 _NOTED = b'"noted":'
 NOTING = f"instr(body, x'{_NOTED.hex()}') > 0"
 """The condition of events that note something about guards: in a string the quotes would be escaped."""
@@ -45,9 +47,10 @@ PRAGMA user_version = 2;
 """
 """What a journal of schema 1 lacks: which events were taken back. In those days none was.
 
-One of schema 2 lacks the index of what guards memories: that stood in the table `notes`, and no event said so.
+One of schema 2 lacks the index of what guards memories: that stood in the table `notes`, and no event said so. In one
+of schema 3 all bodies are kept as they are.
 """
-SINCE = {"taken_back": 2, "noting": 3}
+SINCE = {"taken_back": 2, "noting": GUARDED}
 """The schema with which something came, by its name; all else came with the first one."""
 NEWER = "The journal was written by a newer memtui. Update memtui to use it."
 FOREIGN = "The journal's file is a database of another program. Choose another one with --state."

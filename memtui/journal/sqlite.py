@@ -20,10 +20,11 @@ from memtui.core.events import EntryKind, Event, Version
 from memtui.core.guards import GUARDS, POSITIONS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
+from memtui.journal.bodies import pack_body, unpack_body
 from memtui.journal.deferred import DeferredEvents
 from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
-from memtui.journal.schema import APPLICATION, FOREIGN, INDEX, NEWER, SCHEMA, TO_2, VERSION, find_non_table
+from memtui.journal.schema import APPLICATION, FOREIGN, GUARDED, INDEX, NEWER, SCHEMA, TO_2, VERSION, find_non_table
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.standing import decode_path, encode_path, is_doubtful
 
@@ -265,7 +266,8 @@ class Journal:
                 f"ORDER BY seq {order} LIMIT {_PAGE}",
                 (after, until),
             )
-            yield from rows
+            for seq, kept in rows:
+                yield seq, unpack_body(kept)
             if len(rows) < _PAGE:
                 return
             after, until = (after, rows[-1][0] - 1) if backwards else (rows[-1][0], until)
@@ -610,24 +612,28 @@ class Journal:
         self._read_head()
         if 0 < version < VERSION:
             if self._path is not None:
-                self._adopt_guards()
-            else:  # a copy that is only read: nothing is recorded there
+                self._update_schema()
+            elif version < GUARDED:  # a copy that is only read: nothing is recorded there
                 self._noted.is_legacy = not self._noted.has_any()
         if self._path is not None and os.path.exists(self._path + _SUSPECT):
             self._check_integrity()
 
+    def _update_schema(self) -> None:
+        with _WriteTransaction(self, durable=True):
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            if version < GUARDED:
+                self._adopt_guards()
+            if version < VERSION:  # else another process was faster
+                self._db.execute(f"PRAGMA user_version = {VERSION}")
+
     def _adopt_guards(self) -> None:
         """Record what guards memories in a journal that kept it without an event."""
-        with _WriteTransaction(self, durable=True):
-            if self._db.execute("PRAGMA user_version").fetchone()[0] >= VERSION:
-                return  # another process was faster
-            self._db.execute("DROP INDEX IF EXISTS noting")
-            self._db.execute(INDEX)
-            noted = read_kept_guards(self._db)
-            if noted and not self._noted.has_any():  # else somebody set the number back
-                self._chain_events([make_adoption_event(noted)])
-            self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
+        self._db.execute("DROP INDEX IF EXISTS noting")
+        self._db.execute(INDEX)
+        noted = read_kept_guards(self._db)
+        if noted and not self._noted.has_any():  # else somebody set the number back
+            self._chain_events([make_adoption_event(noted)])
+        self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
 
     def _set_journal_mode(self) -> str:
         """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
@@ -673,7 +679,7 @@ class Journal:
     def _decode_row(self, row: Sequence[Any]) -> Event:
         body, hash, answer, arguments = row
         try:
-            return chain.decode_event(body, answer=answer, arguments=arguments, hash=hash)
+            return chain.decode_event(unpack_body(body), answer=answer, arguments=arguments, hash=hash)
         except (ValueError, LookupError, TypeError) as error:
             damaged = JournalDamaged(f"The journal is damaged: an event cannot be read ({error!r}).")
             raise self._mark_damaged(damaged) from error
@@ -701,7 +707,8 @@ class Journal:
 
     def _insert_event(self, event: Event, body: bytes) -> None:
         seq = event.seq
-        self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, body, bytes.fromhex(event.hash)))
+        kept = pack_body(body) if self._path is not None else body
+        self._db.execute("INSERT INTO events VALUES (?, ?, ?)", (seq, kept, bytes.fromhex(event.hash)))
         if event.answer is not None or event.arguments is not None:
             texts_row = (seq, event.answer, event.arguments)
             self._db.execute("INSERT INTO texts_of_events VALUES (?, ?, ?)", texts_row)

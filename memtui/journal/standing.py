@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from memtui.journal.bodies import unpack_body
 from memtui.journal.rows import iter_ascending
 
 _AT_ONCE = 500
@@ -163,7 +164,10 @@ def is_doubtful(query: Callable[[str], list[tuple[Any, ...]]]) -> bool:
     for start in range(0, len(seqs), _AT_ONCE):
         numbers = ",".join(map(str, seqs[start : start + _AT_ONCE]))
         bodies = dict(query(f"SELECT seq, CAST(body AS BLOB) FROM events WHERE seq IN ({numbers})"))
-        if any(seq not in bodies or _contradicts(bodies[seq], hashes[seq]) for seq in seqs[start : start + _AT_ONCE]):
+        if any(
+            seq not in bodies or _contradicts(unpack_body(bodies[seq]), hashes[seq])
+            for seq in seqs[start : start + _AT_ONCE]
+        ):
             return True
     return False
 

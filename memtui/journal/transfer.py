@@ -38,6 +38,7 @@ from memtui.core.events import IMPORTED, EntryKind, Event, Outside, Version
 from memtui.core.lazy_dataclass import dataclass
 from memtui.fs.no_atime import open_without_atime
 from memtui.journal import chain
+from memtui.journal.bodies import unpack_body
 from memtui.journal.rows import iter_ascending
 from memtui.journal.sqlite import Journal
 
@@ -72,7 +73,8 @@ def iter_export_lines(
             "SELECT seq, CAST(body AS BLOB), CAST(hash AS BLOB), CAST(answer AS BLOB), CAST(arguments AS BLOB) "
             "FROM events LEFT JOIN texts_of_events USING (seq) ORDER BY seq"
         )
-        for seq, body, hash, answer, arguments in iter_ascending(rows):
+        for seq, packed, hash, answer, arguments in iter_ascending(rows):
+            body = unpack_body(packed) if packed is not None else None
             events, head = events + 1, (hash or b"").hex()
             beside = {"answer": answer, "arguments": arguments} if texts else {}
             kept = {

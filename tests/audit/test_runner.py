@@ -3,7 +3,6 @@
 import os
 import random
 import re
-import sqlite3
 import string
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from memtui.audit.runner import get_family_name, run_audit
 from memtui.core.settings import AuditSettings
 from memtui.notes.memory_index import is_team_note
 from tests.audit.families import Whole, Words, rule
+from tests.journal.raw import edit_event
 
 CLAUDE = memtui.Agent("Claude", "a-model", "session-1")
 SECRET = "sk-" + "ant-" + "".join(random.Random(1).choices(string.ascii_letters + string.digits, k=40))
@@ -389,11 +389,7 @@ def test_a_chain_that_is_broken_is_told(folder: Path, look: Look, tmp_path: Path
     with memtui.open(folder, state=tmp_path / "state") as memory:
         for number in range(3):
             memory.execute({"command": "create", "path": f"/memories/{number}.md", "file_text": "x"}, actor=CLAUDE)
-    with sqlite3.connect(tmp_path / "state" / "journal.db") as connection:
-        for name in [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]:
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("UPDATE events SET body = replace(body, 'Claude', 'Robert') WHERE seq = 2")
-    connection.close()
+    edit_event(tmp_path / "state", 2, b"Claude", b"Robert")
     chain = look(TODO).chain
     assert chain.state == "broken"
     assert "event 2" in chain.words

@@ -20,6 +20,7 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from memtui.core import diffs
 from memtui.core.events import Agent, Change, EntryKind, Event, Version, sha256
+from memtui.journal.bodies import unpack_body
 from memtui.journal.sqlite import Journal, KnownPath
 from memtui.journal.verify import verify_journal
 from memtui.memory import JOURNAL
@@ -93,7 +94,7 @@ def _verify(memories: Memories) -> Iterable[Row]:
         report = verify_journal(connection)
         took = time.perf_counter() - began
         assert report.is_intact, report.findings
-        bodies = [row[0] for row in connection.execute("SELECT body FROM events ORDER BY seq")]
+        bodies = [unpack_body(row[0]) for row in connection.execute("SELECT body FROM events ORDER BY seq")]
         began = time.perf_counter()
         previous = b""
         for body in bodies:

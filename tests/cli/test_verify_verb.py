@@ -13,6 +13,7 @@ import pytest
 
 import memtui
 from memtui.cli import main
+from tests.journal.raw import edit_event
 
 BOT = memtui.Agent("bot")
 Run = Callable[..., Any]
@@ -25,14 +26,7 @@ def raw(journal: Path, *statements: str) -> list[Any]:
 
 def edit(journal: Path) -> None:
     """Change event 5, and leave no other trace."""
-    (hold,) = raw(journal, "SELECT sql FROM sqlite_master WHERE name = 'events_hold'")[0][0]
-    raw(
-        journal,
-        "DROP TRIGGER events_hold",
-        "UPDATE events SET body = replace(CAST(body AS TEXT), 'bot', 'you') WHERE seq = 5",
-        "UPDATE events SET body = CAST(body AS BLOB) WHERE seq = 5",
-        hold,
-    )
+    edit_event(journal.parent, 5, b"bot", b"you")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[str]:

@@ -16,6 +16,7 @@ from memtui.core.guards import DISMISSED, FOUND_UNTIL, GUARDS, IMPORTED_UNTIL, P
 from memtui.core.wording import SCREEN, SPOKEN, describe_event, format_result
 from memtui.engine import Engine
 from memtui.engine.pins import load_pins
+from memtui.journal.bodies import unpack_body
 from memtui.journal.sqlite import Journal
 from memtui.journal.verify_report import FindingWeight
 from tests.conftest import fill
@@ -55,7 +56,7 @@ def age(state: Path) -> None:
         kept: dict[str, str] = {}
         previous = None
         for seq, body in database.execute("SELECT seq, body FROM events ORDER BY seq").fetchall():
-            record = json.loads(body)
+            record = json.loads(unpack_body(body))
             kept |= record.pop("noted", {})
             body = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()  # noqa: PLW2901
             previous = memtui.journal.chain.hash_link(previous or memtui.journal.chain.START, body)

@@ -9,6 +9,7 @@ import memtui.engine.redaction
 from memtui.core.history import RedactionResult
 from memtui.engine import Engine
 from memtui.journal import chain
+from memtui.journal.bodies import unpack_body
 from tests.conftest import set_clock
 
 SECRET = 'tok-7Hq2-ÄÖ"x'
@@ -17,7 +18,7 @@ SECRET = 'tok-7Hq2-ÄÖ"x'
 def insist_on_chain(engine: Engine) -> None:
     previous = chain.START
     for _, body, hash in engine.journal._query("SELECT seq, body, hash FROM events ORDER BY seq", ()):
-        previous = chain.hash_link(previous, body)
+        previous = chain.hash_link(previous, unpack_body(body))
         assert previous == hash
 
 

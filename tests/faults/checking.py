@@ -18,6 +18,7 @@ from memtui.core.events import EntryKind, Event, Version
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine import Engine
 from memtui.journal import chain
+from memtui.journal.bodies import unpack_body
 from memtui.store.folder import FolderStore
 
 
@@ -167,7 +168,7 @@ def _missing_texts(engine: Engine, events: list[Event]) -> Iterator[str]:
 
 
 def _broken(path: Path) -> Iterator[str]:
-    """Everything that is wrong with the database itself, without any code of ours but the hash."""
+    """Everything that is wrong with the database itself, without code of ours but the hash and how a body is kept."""
     with contextlib.closing(sqlite3.connect(path)) as database:
         words = database.execute("PRAGMA integrity_check").fetchone()[0]
         if words != "ok":
@@ -176,7 +177,7 @@ def _broken(path: Path) -> Iterator[str]:
         for expected, (seq, body, link) in enumerate(
             database.execute("SELECT seq, body, hash FROM events ORDER BY seq"), 1
         ):
-            previous = chain.hash_link(previous, body)
+            previous = chain.hash_link(previous, unpack_body(body))
             if (seq, link) != (expected, previous):
                 yield f"the chain breaks at {seq}"
                 return

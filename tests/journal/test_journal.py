@@ -13,6 +13,7 @@ import pytest
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Change, EntryKind, Event, Person, Version, sha256
 from memtui.journal import chain
+from memtui.journal.bodies import unpack_body
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.sqlite import Journal, KnownPath
 
@@ -57,7 +58,7 @@ def test_the_chain_recomputes_from_the_rows(journal: Journal, path: str) -> None
     journal.append_events([EVENT] * 3)
     at = chain.START
     for body, hash in raw(path, "SELECT body, hash FROM events ORDER BY seq"):
-        at = chain.hash_link(at, body)
+        at = chain.hash_link(at, unpack_body(body))
         assert at == hash
     assert journal.get_head() == (3, at.hex())
 

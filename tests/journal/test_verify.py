@@ -22,6 +22,7 @@ from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, Version, sha256
 from memtui.engine import Engine
 from memtui.journal import chain
+from memtui.journal.bodies import unpack_body
 from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import ReadOnlyConnection, copy_to_memory, open_read_only
 from memtui.journal.sqlite import Journal, KnownPath
@@ -76,7 +77,15 @@ def checked(path: str, head: str | None = None) -> VerifyReport:
     return report
 
 
-def rows(path: str, sql: str = "SELECT seq, body, hash FROM events ORDER BY seq") -> list[Any]:
+def rows(path: str) -> list[Any]:
+    """The number, canonical bytes and hash of each event."""
+    return [
+        (seq, unpack_body(body), hash)
+        for seq, body, hash in select(path, "SELECT seq, body, hash FROM events ORDER BY seq")
+    ]
+
+
+def select(path: str, sql: str) -> list[Any]:
     with contextlib.closing(sqlite3.connect(path)) as database:
         return database.execute(sql).fetchall()
 
@@ -422,7 +431,7 @@ def test_a_text_that_unpacks_without_end_fills_no_memory(path: str, monkeypatch:
 
 
 def test_dropped_guards_are_found(path: str) -> None:
-    names = [name for (name,) in rows(path, "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")]
+    names = [name for (name,) in select(path, "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")]
     assert len(names) >= 6
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
         for name in names:
@@ -609,8 +618,8 @@ def test_what_can_be_read_of_a_damaged_file_is_checked_and_the_gap_is_named(tmp_
     with contextlib.closing(Journal(path)) as journal:
         record(journal, 200)
     whole = bytearray(Path(path).read_bytes())
-    body = rows(path)[100][1]
-    page = bytes(whole).index(body) // 4_096 * 4_096
+    kept = select(path, "SELECT body FROM events WHERE seq = 101")[0][0]
+    page = bytes(whole).index(kept) // 4_096 * 4_096
     whole[page : page + 4_096] = b"\xff" * 4_096
     Path(path).write_bytes(whole)
     report = checked(path)

@@ -93,6 +93,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
     assert offered == {
         "attach",
         "close",
+        "find_inodes",
         "get_node",
         "is_accessible",
         "is_temporary_name",
