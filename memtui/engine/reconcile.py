@@ -96,7 +96,7 @@ def _find_just_renamed(
     if not numbers:
         return {}
     for prefix in prefixes:  # how programs name what they write beside a note
-        passed |= journal.get_known_starting_with(prefix)
+        passed |= journal.get_known_below(prefix, as_prefix=True)
     return {
         path: each
         for path, each in passed.items()

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
@@ -341,16 +341,14 @@ class Journal:
         rows = self._execute(select, (encode_path(path),), doing="read")  # no deferred event changes it
         return _make_known(rows[0]) if rows else None
 
-    def get_known_below(self, path: str) -> dict[str, KnownPath]:
-        """What is known of everything below a directory; `""` for all there is."""
+    def get_known_below(self, path: str, *, as_prefix: bool = False) -> dict[str, KnownPath]:
+        """What is known of everything below a directory, `""` for all; or of each path that begins so."""
         if path:
-            return self.get_known_starting_with(path + "/")
-        return _index_known(self._query(_SELECT_KNOWN))
-
-    def get_known_starting_with(self, prefix: str) -> dict[str, KnownPath]:
-        """What is known of every path that begins with some characters."""
-        key = encode_path(prefix)
-        return _index_known(self._query(f"{_SELECT_KNOWN} WHERE path >= ? AND path < ?", (key, key + _LAST_PATH)))
+            key = encode_path(path if as_prefix else path + "/")
+            rows = self._query(f"{_SELECT_KNOWN} WHERE path >= ? AND path < ?", (key, key + _LAST_PATH))
+        else:
+            rows = self._query(_SELECT_KNOWN)
+        return {decode_path(row[4]): _make_known(row) for row in rows}
 
     def get_totals(self) -> FolderTotals:
         return FolderTotals(*self._query("SELECT files, bytes FROM totals")[0])
@@ -621,19 +619,15 @@ class Journal:
     def _update_schema(self) -> None:
         with _WriteTransaction(self, durable=True):
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if version < GUARDED:
-                self._adopt_guards()
+            if version < GUARDED:  # what guards memories was kept without an event
+                self._db.execute("DROP INDEX IF EXISTS noting")
+                self._db.execute(INDEX)
+                noted = read_kept_guards(self._db)
+                if noted and not self._noted.has_any():  # else somebody set the number back
+                    self._chain_events([make_adoption_event(noted)])
+                self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
             if version < VERSION:  # else another process was faster
                 self._db.execute(f"PRAGMA user_version = {VERSION}")
-
-    def _adopt_guards(self) -> None:
-        """Record what guards memories in a journal that kept it without an event."""
-        self._db.execute("DROP INDEX IF EXISTS noting")
-        self._db.execute(INDEX)
-        noted = read_kept_guards(self._db)
-        if noted and not self._noted.has_any():  # else somebody set the number back
-            self._chain_events([make_adoption_event(noted)])
-        self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
 
     def _set_journal_mode(self) -> str:
         """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
@@ -797,10 +791,6 @@ def _make_known_row(key: bytes, now: KnownPath) -> tuple[bytes, str, bytes | Non
     version = now.version
     sha256 = bytes.fromhex(version.sha256) if version.sha256 else None
     return key, version.kind.value, sha256, version.size, _encode_stamp(now.stamp)
-
-
-def _index_known(rows: Iterable[Sequence[Any]]) -> dict[str, KnownPath]:
-    return {decode_path(row[4]): _make_known(row) for row in rows}
 
 
 def _make_known(row: Sequence[Any]) -> KnownPath:
