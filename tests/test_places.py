@@ -12,16 +12,9 @@ import pytest
 import memtui
 from memtui.cli import main
 from memtui.fs.state import list_recent_folders, remember_folder
-from memtui.places import (
-    DirectoryProber,
-    MemoryLocation,
-    MemoryOwner,
-    encode_path,
-    find_memory_folders,
-    find_project,
-    format_owner,
-    format_project,
-)
+from memtui.places.claude_code import encode_path, find_project
+from memtui.places.folders import MemoryLocation, MemoryOwner, find_memory_folders, format_owner, format_project
+from memtui.places.probe import DirectoryProber
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def _list_folders(arguments: argparse.Namespace) -> list[str]:
     """The folders, with links resolved, each once."""
     given = [os.path.realpath(os.path.expanduser(each)) for each in arguments.folders]
     if arguments.everywhere:
-        from memtui.places import find_memory_folders  # noqa: PLC0415 - start-up: only where all are asked for
+        from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: only where all are asked for
 
         given += [place.path for place in find_memory_folders(limit=None) if place.files]
         if not given:

@@ -17,7 +17,7 @@ from memtui.core.wording import format_age
 
 if TYPE_CHECKING:
     from memtui.config import LoadedConfig
-    from memtui.places import MemoryLocation
+    from memtui.places.folders import MemoryLocation
 
 
 def run_browser(options: Options, word: str | None) -> int:
@@ -78,7 +78,7 @@ def add_places_options(parser: Parser) -> None:
 
 
 def run_places(options: Options, arguments: argparse.Namespace) -> int:
-    from memtui.places import find_memory_folders  # noqa: PLC0415 - start-up: the browser starts without
+    from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: the browser starts without
 
     places = find_memory_folders(limit=None)
     if arguments.null:
@@ -94,7 +94,7 @@ def run_places(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _print_places(places: "list[MemoryLocation]") -> None:
-    from memtui.places import format_owner, format_project  # noqa: PLC0415 - start-up: the browser starts without
+    from memtui.places.folders import format_owner, format_project  # noqa: PLC0415 - start-up: the browser starts without
 
     now = time.time()
     rows = [

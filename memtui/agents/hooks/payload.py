@@ -230,7 +230,7 @@ def _iter_parents(path: str) -> Iterator[str]:
 def _is_claude_code_folder(folder: str) -> bool:
     if "memory" not in folder:
         return False
-    from memtui.places import get_claude_directory  # noqa: PLC0415 - start-up: an agent waits
+    from memtui.places.claude_code import get_claude_directory  # noqa: PLC0415 - start-up: an agent waits
 
     above, name = os.path.split(folder)
     if name == "memory":

@@ -10,7 +10,7 @@ from memtui.agents.transcripts import parse
 from memtui.agents.transcripts.edits import TranscriptReplay
 from memtui.core.events import Agent, ImportedChange
 from memtui.core.lazy_dataclass import dataclass
-from memtui.places import list_config_directories
+from memtui.places.claude_code import list_config_directories
 
 _NAME = "Claude Code"
 _KEPT, _LONGEST_KEPT = 50_000, 5_000

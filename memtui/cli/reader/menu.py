@@ -17,7 +17,7 @@ from memtui.core.events import Event
 from memtui.core.mass_loss import describe_loss
 from memtui.core.paths import format_path
 from memtui.core.wording import SPOKEN, format_by_actor, format_count, format_size
-from memtui.places import MemoryLocation, MemoryOwner, find_memory_folders, format_owner, format_project
+from memtui.places.folders import MemoryLocation, MemoryOwner, find_memory_folders, format_owner, format_project
 
 if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions

@@ -254,7 +254,7 @@ class FolderScreen(ControlledScreen[None]):
 
     @work(thread=True, exclusive=True, group="places", exit_on_error=False)
     def _find_folders(self) -> None:
-        from memtui.places import find_memory_folders  # noqa: PLC0415 - start-up: for an empty folder only
+        from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: for an empty folder only
 
         empty = self.query_one(EmptyFolderView)
         self.app.call_from_thread(setattr, empty, "gone", self.session.count_deleted())

@@ -20,7 +20,7 @@ from textual.worker import get_current_worker
 
 from memtui.core.errors import MemtuiError
 from memtui.core.unicode import to_one_line
-from memtui.places import ENOUGH, MemoryLocation, find_memory_folders, format_project
+from memtui.places.folders import ENOUGH, MemoryLocation, find_memory_folders, format_project
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen

@@ -18,7 +18,7 @@ from memtui.ui.key_names import label_key
 from memtui.ui.theme import to_content, truncate, truncate_apart, truncate_middle
 
 if TYPE_CHECKING:
-    from memtui.places import MemoryLocation
+    from memtui.places.folders import MemoryLocation
 
 
 _KEY_WIDTH = 5
@@ -90,7 +90,7 @@ def format_folder_rows(places: "Sequence[MemoryLocation]", width: int) -> list[C
 
 def _describe_folder(place: "MemoryLocation") -> str:
     """`Claude Code: 12 files, 3h ago, 2 unseen`."""
-    from memtui.places import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
+    from memtui.places.folders import MemoryOwner, format_owner  # noqa: PLC0415 - start-up: few folders are empty
 
     files = f"{place.files:,}{'' if place.is_counted else '+'} {'file' if place.files == 1 else 'files'}"
     files = files if place.files or place.is_counted else "does not answer"

@@ -10,7 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 import memtui
-from memtui.places import MemoryLocation, MemoryOwner, encode_path
+from memtui.places.claude_code import encode_path
+from memtui.places.folders import MemoryLocation, MemoryOwner
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.places import FolderPickerScreen, complete_directory

@@ -1,0 +1,1 @@
+"""Whose memory folders there are on this machine, and what is known of each kind."""
