@@ -4,6 +4,7 @@ It shows what each side changed, who did and when, and what becomes of the text 
 possible is not offered.
 """
 
+import re
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,11 +16,13 @@ from memtui.core.text_format import NotText, parse_text
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, shorten
 from memtui.editing.save import NoteChange, SaveConflict, SaveTarget
+from memtui.notes.spans import blank_fences
 
 _NAME = 16
 """Cells of an actor's name."""
 _PLACE = 24
 """Cells of a note's new path, within an answer."""
+_HEADING = re.compile(r"#{1,6} +\S")
 CALM = "Nothing has been written. Both versions are kept whichever you choose."
 CALM_SHORT = "Nothing is written yet. No choice loses a text."
 CALM_ALONE = "Nothing has been written. Your text is kept whichever you choose."
@@ -128,6 +131,12 @@ def build_conflict_prompt(conflicted: SaveConflict) -> ConflictPrompt:
     )
 
 
+def find_section(text: str, line: int) -> str:
+    """The heading above a line, counted from 1; empty if there is none."""
+    lines = blank_fences(text).splitlines()[: line - 1]
+    return next((each.strip() for each in reversed(lines) if _HEADING.match(each)), "")
+
+
 def _decode_text(data: bytes | None) -> str | None:
     if data is None:
         return None
@@ -143,6 +152,8 @@ def _format_author(event: Event | None) -> str:
         return "now"
     if isinstance(event.actor, Person):
         return "elsewhere"
+    if event.is_outside:
+        return "theirs"
     return shorten(to_one_line(format_actor_name(event.actor)), _NAME)
 
 

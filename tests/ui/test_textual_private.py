@@ -10,7 +10,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import TextArea
+from textual.widgets import OptionList, TextArea
 
 import memtui
 from memtui import watch
@@ -19,6 +19,7 @@ from memtui.ui import textual_private
 OVERRIDDEN = [
     (Widget, "_get_component_classes"),
     (Screen, "_screen_resized"),
+    (OptionList, "_get_option_render"),
     *((App, name) for name in ("_handle_exception", "_print_error_renderables", "_register_child")),
     *((LinuxDriver, name) for name in ("_sigtstp_application", "_sigcont_application")),
     *(

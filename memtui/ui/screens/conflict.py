@@ -11,17 +11,33 @@ from textual.worker import get_current_worker
 
 from memtui.core.diffs import compare_texts
 from memtui.core.errors import MemoryClosed, MemtuiError
-from memtui.core.merge import MergeSide
+from memtui.core.merge import MergeHunk, MergeSide
 from memtui.core.text_format import NotText, parse_text
 from memtui.core.unicode import to_one_line
-from memtui.editing.conflict import CALM_SHORT, ConflictChoice, ConflictPrompt, DecidePlaces, MergeTexts
+from memtui.editing.conflict import (
+    CALM_SHORT,
+    ConflictChoice,
+    ConflictPrompt,
+    DecidePlaces,
+    KeepMine,
+    MergeTexts,
+    TakeTheirs,
+)
 from memtui.editing.save import EditBase
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import label_key
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.widgets.choice_list import ChoiceList
-from memtui.ui.widgets.conflict import MODAL_CSS, PLACE_KEYS, AnswerRow, ConflictBox, ConflictDiffScreen
+from memtui.ui.widgets.conflict import (
+    MODAL_CSS,
+    PLACE_KEYS,
+    AnswerRow,
+    ConflictBox,
+    ConflictDiffScreen,
+    ConflictQuestion,
+    Outcome,
+)
 from memtui.ui.widgets.diff.layout import DiffComparison
 from memtui.ui.widgets.diff.view import DIFF_KEYS, DiffView
 
@@ -109,14 +125,25 @@ class ConflictScreen(_PlaceScreen[ConflictChoice]):
 
     def show_place(self) -> None:
         about = self.conflict
+        count = len(about.places)
         what = "conflict" if about.merged is not None and not about.merged.is_clean else "change"
-        self.box.show_place(about, self._at, f"{what} {self._at + 1} of {len(about.places):,}")
         rows = [AnswerRow(each.key, label_key(_BINDINGS[each.key]), each.label) for each in about.options]
         rows += [
             AnswerRow("differences", label_key("conflict.differences"), "Show the full diff", is_extra=True),
             AnswerRow("back", label_key("conflict.back"), "Keep editing, unsaved", is_extra=True),
         ]
-        self.box.ask((about.title, about.short_title), about.sides, rows, self.size, recommended=True)
+        place = about.places[self._at] if about.places else None
+        outcomes: dict[str, Outcome] = dict.fromkeys((row.id for row in rows), "nothing is written")
+        if place is not None:
+            outcomes |= {each.key: _preview_choice(each.choice, place, about) for each in about.options}
+        self.box.ask(
+            about,
+            ConflictQuestion(
+                about.title, about.short_title, f"{what} {self._at + 1:,} of {count:,}" if count > 1 else "", place,
+                about.sides, rows, outcomes, is_first_best=True,
+            ),
+            self.size,
+        )  # fmt: skip
         self.message.show_message(about.calm if len(about.calm) <= self.size.width - 2 else CALM_SHORT)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -153,6 +180,19 @@ class ConflictScreen(_PlaceScreen[ConflictChoice]):
                 self.dismiss(None)
             case str(key):
                 self.action_choose(key)
+
+
+def _preview_choice(choice: ConflictChoice | DecidePlaces, place: MergeHunk, about: ConflictPrompt) -> Outcome:
+    """What a choice leaves at a place."""
+    match choice:
+        case MergeTexts():
+            return place.merged
+        case KeepMine():
+            return place.mine
+        case TakeTheirs():
+            return place.theirs if about.theirs is not None else "it stays as it is now"
+        case DecidePlaces():
+            return "as you choose at each place"
 
 
 _BINDINGS = {
@@ -195,11 +235,11 @@ class MergeScreen(_PlaceScreen[MergeTexts]):
 
     def show_place(self) -> None:
         about, count = self.conflict, len(self._merged.conflicts)
+        place = self._merged.conflicts[self._at]
         decided = self._decisions.get(self._at)
-        chosen = f", {_DECISIONS.get(decided, decided)}" if decided else ""
-        self.box.show_place(about, self._at, f"place {self._at + 1} of {count:,}{chosen}")
+        words = f"place {self._at + 1:,} of {count:,}{f', {_DECISIONS.get(decided, decided)}' if decided else ''}"
         name = about.names[1]
-        theirs = f"{name}'s" if name not in ("now", "elsewhere", "outside") else "Theirs"
+        theirs = f"{name}'s" if name not in ("now", "elsewhere", "theirs") else "Theirs"
         rows = [
             AnswerRow("theirs", label_key("merge.theirs"), theirs),
             AnswerRow("mine", label_key("merge.mine"), "Yours"),
@@ -207,8 +247,13 @@ class MergeScreen(_PlaceScreen[MergeTexts]):
             AnswerRow("edit", label_key("merge.edit"), "Both, then edit before saving"),
             AnswerRow("back", label_key("merge.back"), "Back; nothing is merged", is_extra=True),
         ]
-        title = f"Line {self._merged.conflicts[self._at].first_line:,} was changed on both sides. Keep which?"
-        self.box.ask((title, title), (), rows, self.size)
+        both = place.get_lines(MergeSide.BOTH)
+        outcomes: dict[str, Outcome] = {
+            "theirs": place.theirs, "mine": place.mine, "both": both, "edit": both, "back": "nothing is merged"
+        }  # fmt: skip
+        title = f"Line {place.first_line:,} was changed on both sides. Keep which?"
+        question = ConflictQuestion(title, title, words if count > 1 else "", place, (), rows, outcomes)
+        self.box.ask(about, question, self.size)
         self.message.show_message("Nothing is written until every place is decided.")
 
     def action_decide(self, decision: str) -> None:

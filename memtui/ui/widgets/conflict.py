@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -14,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 from textual.widgets.option_list import Option
@@ -22,11 +24,12 @@ from memtui.core import diffs
 from memtui.core.diffs import compare_texts
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.merge import MergeHunk
-from memtui.editing.conflict import ConflictPrompt
+from memtui.core.unicode import to_one_line
+from memtui.editing.conflict import ConflictPrompt, find_section
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
-from memtui.ui.theme import ELLIPSIS, truncate
+from memtui.ui.theme import ELLIPSIS, truncate, truncate_middle
 from memtui.ui.widgets.choice_list import ChoiceList
 from memtui.ui.widgets.diff.layout import (
     DiffComparison,
@@ -47,46 +50,41 @@ _LONGEST_CUT = 12
 """Characters of a word that is left out rather than cut."""
 _WIDE = 120
 """Columns from which the box is wider."""
-_ROW = 60
-"""Cells of an answer in the narrow box."""
 _LOW = 22
-"""Rows below which blank rows and all but the choices are left out."""
-_FIXED, _SPACES = 4, 4
+"""Rows below which blank rows, the result and all but the choices are left out."""
+_HIGH = 30
+"""Rows from which on more of the result is shown."""
+_RESULT_ROWS, _HIGH_RESULT_ROWS = 3, 8
+_RESULT = "result"
 _GAP = 2
-_STYLES = {
-    "word": "bold underline",
-    "hidden": "bold reverse",
-    "hidden word": "bold reverse underline",
-    "return": "bold reverse",
-}
+_HIDDEN_STYLES = {"hidden": "bold reverse", "hidden word": "bold reverse underline", "return": "bold reverse"}
+_COUNT = re.compile(r"(?<![^ ])([+-])\d+(?![^ ])")
+"""A number of lines that were added or removed."""
 
 
-class ThreeWayView(Widget):
-    """Shows one hunk in three texts: base, theirs, mine.
-
-    Args:
-        names: Of the texts.
-        moments: The times of the texts, for headings where there is room.
-        id: Its id in the DOM.
-    """
+class _RowsView(Widget):
+    """Rows that depend on the width."""
 
     DEFAULT_CSS = """
-    ThreeWayView { height: auto; width: 1fr; color: $foreground; }
-    """
+    _RowsView {
+        height: auto; width: 1fr; color: $foreground;
 
-    def __init__(self, names: tuple[str, str, str], moments: tuple[str, str, str], *, id: str | None = None) -> None:
+        & > .conflict--label { color: $text-accent; }
+        & > .conflict--base { color: $text-error; background: $error-muted; text-style: bold underline; }
+        & > .conflict--new { color: $text-success; background: $success-muted; text-style: bold underline; }
+        &:ansi > .conflict--base { color: ansi_black; background: ansi_red; text-style: underline; }
+        &:ansi > .conflict--new { color: ansi_black; background: ansi_green; text-style: underline; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"conflict--label", "conflict--base", "conflict--new"}
+
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._names = names
-        self._moments = moments
-        self._hunk: MergeHunk | None = None
         self._rows: dict[int, list[Content]] = {}
         """By width."""
 
-    def show(self, hunk: MergeHunk | None, names: tuple[str, str, str], moments: tuple[str, str, str]) -> None:
-        """Show a hunk, or nothing."""
-        self._hunk, self._names, self._moments = hunk and _shorten_conflict(hunk), names, moments
-        self._rows.clear()
-        self.refresh(layout=True)
+    def _build_rows(self, width: int) -> Iterable[Content]:
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         del container, viewport
@@ -95,32 +93,132 @@ class ThreeWayView(Widget):
     def render(self) -> RenderResult:
         return Content("\n").join(self._get_rows(self.content_size.width))
 
+    def notify_style_update(self) -> None:
+        """The theme is in the rows."""
+        super().notify_style_update()
+        self._rows.clear()
+
+    def _update_rows(self) -> None:
+        self._rows.clear()
+        self.refresh(layout=True)
+
     def _get_rows(self, width: int) -> list[Content]:
         if width not in self._rows:
-            self._rows = {width: list(self._render_hunk(self._hunk, width)) if self._hunk is not None else []}
+            self._rows = {width: list(self._build_rows(width))}
         return self._rows[width]
 
-    def _render_hunk(self, hunk: MergeHunk, width: int) -> Iterator[Content]:
-        texts = [_VersionLines(text, span) for text, span in zip(_get_texts(hunk), _find_spans(hunk), strict=True)]
+    def _read_style(self, role: str) -> Style:
+        return self.get_visual_style(f"conflict--{role}")
+
+    def _put_label(self, name: str, cells: int, rows: Iterable[Content]) -> Iterator[Content]:
+        """Rows behind a label of `cells` cells, which stands before the first."""
+        head = Content.styled(name.ljust(cells + len(name) - cell_len(name)), self._read_style("label"))
+        for row in rows:
+            yield head + row
+            head = Content(" " * cells)
+
+
+class ThreeWayView(_RowsView):
+    """Shows one hunk in three texts: base, theirs, mine."""
+
+    _hunk: MergeHunk | None = None
+    _names = _moments = ("", "", "")
+
+    def show(self, hunk: MergeHunk | None, names: tuple[str, str, str], moments: tuple[str, str, str]) -> None:
+        """Show a hunk, or nothing.
+
+        Args:
+            hunk: The hunk.
+            names: Of the texts.
+            moments: The times of the texts, for headings where there is room.
+        """
+        self._hunk, self._names, self._moments = hunk and _shorten_conflict(hunk), names, moments
+        self._update_rows()
+
+    def _build_rows(self, width: int) -> Iterable[Content]:
+        if self._hunk is None:
+            return ()
+        new = self._read_style("new")
+        styles = self._read_style("base"), new, new
+        hunk = self._hunk
+        spans = _find_spans(hunk.base, (hunk.theirs, hunk.mine))
+        texts = [_VersionLines(*each) for each in zip((hunk.base, hunk.theirs, hunk.mine), spans, styles, strict=True)]
         cells = (width - 2 * _GAP) // 3
         fits = width >= _COLUMNS_FROM and max(text.side.widest for text in texts) <= cells
         return self._render_columns(texts, cells) if fits else self._render_stacked(texts, width)
 
     def _render_columns(self, texts: "Sequence[_VersionLines]", cells: int) -> Iterator[Content]:
         heads = (f"{name}  {moment}".rstrip() for name, moment in zip(self._names, self._moments, strict=True))
-        yield _join_columns([Content.styled(truncate(head, cells), "bold $text-accent") for head in heads], cells)
+        label = self._read_style("label") + Style(bold=True)
+        yield _join_columns([Content.styled(truncate(head, cells), label) for head in heads], cells)
         yield _join_columns([Content("─" * cells)] * 3, cells)
         for row in zip_longest(*(list(text.render(cells)) for text in texts), fillvalue=Content("")):
             yield _join_columns(row, cells)
 
     def _render_stacked(self, texts: "Sequence[_VersionLines]", width: int) -> Iterator[Content]:
-        label = max(map(cell_len, self._names)) + _GAP
+        label = _measure_label(self._names)
         widest = max(text.get_widest_span() for text in texts)
         for name, text in zip(self._names, texts, strict=True):
-            head = Content.styled(name.ljust(label + len(name) - cell_len(name)), "$text-accent")
-            for row in text.render(width - label, widest):
-                yield head + row
-                head = Content(" " * label)
+            yield from self._put_label(name, label, text.render(width - label, widest))
+
+
+Outcome = tuple[str, ...] | str
+"""The lines that an answer leaves at a place, or a sentence about them."""
+
+
+class ResultView(_RowsView):
+    """Shows what the answer under the cursor leaves at a place; its height is that of the longest answer."""
+
+    _hunk: MergeHunk | None = None
+    _names = ("", "", "")
+    _outcomes: Sequence[Outcome] = ()
+    _chosen: Outcome = ""
+    _limit = 0
+
+    def show(
+        self, hunk: MergeHunk, names: tuple[str, str, str], outcomes: Sequence[Outcome], chosen: Outcome, limit: int
+    ) -> None:
+        """Show one outcome.
+
+        Args:
+            hunk: The place.
+            names: Of the texts that stand above.
+            outcomes: Of all answers.
+            chosen: The outcome that is shown.
+            limit: The most rows.
+        """
+        self._hunk, self._names, self._outcomes, self._chosen, self._limit = hunk, names, outcomes, chosen, limit
+        self._update_rows()
+
+    def choose(self, outcome: Outcome) -> None:
+        """Show another outcome."""
+        self._chosen = outcome
+        self._update_rows()
+
+    def _build_rows(self, width: int) -> Iterable[Content]:
+        label = _measure_label(self._names)
+        rows = {outcome: list(self._render_outcome(outcome, width - label)) for outcome in self._outcomes}
+        height = max(map(len, rows.values()), default=0)
+        shown = rows.get(self._chosen, [])
+        return self._put_label(_RESULT, label, [*shown, *[Content("")] * (height - len(shown))])
+
+    def _render_outcome(self, outcome: Outcome, width: int) -> Iterator[Content]:
+        if isinstance(outcome, str) or self._hunk is None:
+            yield Content.styled(truncate(str(outcome), width), "italic")
+            return
+        hunk = _shorten_conflict(replace(self._hunk, theirs=outcome, mine=()))
+        _, spans, _ = _find_spans(hunk.base, (hunk.theirs, ()))
+        rows = list(_VersionLines(hunk.theirs, spans, self._read_style("new")).render(width))
+        more = len(rows) - self._limit
+        if more <= 0:
+            yield from rows
+        else:
+            yield from rows[: self._limit - 1]
+            yield Content.styled(f"({more + 1:,} more rows)", "italic")
+
+
+def _measure_label(names: Sequence[str]) -> int:
+    return max(map(cell_len, (*names, _RESULT))) + _GAP
 
 
 class _VersionLines:
@@ -129,9 +227,11 @@ class _VersionLines:
     Args:
         lines: Each with its line feed.
         spans: The changed ranges of each line, by its number.
+        changed: The style of what differs.
     """
 
-    def __init__(self, lines: Sequence[str], spans: Mapping[int, Sequence[diffs.Range]]) -> None:
+    def __init__(self, lines: Sequence[str], spans: Mapping[int, Sequence[diffs.Range]], changed: Style) -> None:
+        self._styles: dict[str, str | Style] = {**_HIDDEN_STYLES, "word": changed}
         self.side = RenderedSide(lines[:_LINES])
         self._left_out = max(len(lines) - _LINES, 0)
         self._runs = [self.side.get_runs(number, spans.get(number, ())) for number in range(len(self.side))]
@@ -162,7 +262,7 @@ class _VersionLines:
                 pieces = list(_cut_to_width(shown, *self._find_span(number), width, widest))
             for start, end, before, after in pieces:
                 runs = split_runs(shown, self._runs[number], start, end)
-                yield Content.assemble(before, *((text, _STYLES.get(role, "")) for text, role in runs), after)
+                yield Content.assemble(before, *((text, self._styles.get(role, "")) for text, role in runs), after)
         if self._left_out:
             words = f"({self._left_out:,} more lines: {label_key('conflict.differences')} shows all)"
             yield Content.styled(words, "italic")
@@ -193,22 +293,18 @@ def _cut_to_width(text: str, first: int, last: int, width: int, widest: int) -> 
         start = end
 
 
-def _get_texts(hunk: MergeHunk) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    return hunk.base, hunk.theirs, hunk.mine
-
-
-def _find_spans(hunk: MergeHunk) -> list[dict[int, list[diffs.Range]]]:
-    """The characters that differ, by the number of the line: of base against both, of theirs and mine against base."""
+def _find_spans(base: Sequence[str], texts: Iterable[Sequence[str]]) -> list[dict[int, list[diffs.Range]]]:
+    """The characters that differ, by number of line: of the base against all texts, of each against the base."""
     in_base: dict[int, list[diffs.Range]] = {}
     spans = [in_base]
-    for text in (hunk.theirs, hunk.mine):
+    for text in texts:
         spans.append({})
-        difference = diffs.TextDiff(hunk.base, text, tuple(diffs.find_hunks(hunk.base, text)))
+        difference = diffs.TextDiff(base, text, tuple(diffs.find_hunks(base, text)))
         for old, new in (pair for pairs in difference.pair_lines() for pair in pairs):
             if max(old or 0, new or 0) >= _LINES:
                 continue
-            ranges = diffs.diff_words(hunk.base[old], text[new]) if old is not None and new is not None else ([], [])
-            if new is not None and hunk.base:
+            ranges = diffs.diff_words(base[old], text[new]) if old is not None and new is not None else ([], [])
+            if new is not None and base:
                 spans[-1][new] = ranges[1] or [(0, len(text[new].removesuffix("\n")))]
             if old is not None:
                 in_base.setdefault(old, []).extend(ranges[0])
@@ -259,7 +355,8 @@ class AnswerRow:
 
 
 MODAL_CSS = """
-    {name} {{ align: center middle; background: $background 60%; }}
+    {name} {{ align: center middle; background: $background 85%; }}
+    {name}:ansi {{ background: $background; }}
     {name} #foot {{ dock: bottom; height: 2; background: $background; }}
 """
 """What is around the box, for the screen `name`."""
@@ -275,96 +372,177 @@ PLACE_KEYS: tuple[Binding, ...] = (
 
 
 class ConflictBox(Vertical):
-    """A question about a conflict: what happened, one of its places in three versions, and the answers."""
+    """A question about a conflict: the note, what happened, one of its places in three versions, and the answers."""
 
     DEFAULT_CSS = """
     ConflictBox {
-        width: 68; max-width: 100%; height: auto; max-height: 100%; padding: 1 1; margin-bottom: 2;
+        width: 100%; max-width: 150; height: auto; max-height: 100%; padding: 1 1;
         border: double $warning; background: $surface;
-        border-title-color: $text-warning; border-title-style: bold; border-subtitle-color: $foreground;
+        border-title-color: $text-warning; border-title-style: bold;
 
-        #sides { height: auto; padding: 0 1; }
-        #place-scroll { height: auto; margin: 1 1; scrollbar-size-vertical: 1; }
-        ChoiceList { height: auto; border: none; padding: 0; background: $surface; }
+        Static, ThreeWayView, ResultView { padding: 0 1; }
+        #note { height: 1; text-style: bold; }
+        #sides { height: auto; }
+        #where { height: 1; margin-top: 1; }
+        #place-scroll { height: auto; scrollbar-size-vertical: 1; }
+        #result { border-top: solid $foreground 30%; }
+        ChoiceList { height: auto; border: none; padding: 0; margin-top: 1; background: $surface; }
         ChoiceList:focus { border: none; }
-        &.-wide { width: 94%; max-width: 150; }
+        &.-wide { width: 94%; }
         &.-low { padding: 0 1; }
-        &.-low #place-scroll { margin: 0 1; }
+        &.-low #where, &.-low ChoiceList { margin: 0; }
     }
     """
 
     place = getters.query_one(ThreeWayView)
+    result = getters.query_one(ResultView)
     options = getters.query_one(ChoiceList)
     scroll = getters.query_one("#place-scroll", VerticalScroll)
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._outcomes: Mapping[str, Outcome] = {}
+
     def compose(self) -> ComposeResult:
+        yield Static(id="note", markup=False)
         yield Static(id="sides", markup=False)
+        yield Static(id="where", markup=False)
         scroll = VerticalScroll(id="place-scroll")
         scroll.can_focus = False
         with scroll:
-            yield ThreeWayView(("", "", ""), ("", "", ""), id="place")
+            yield ThreeWayView(id="place")
+        yield ResultView(id="result")
         yield ChoiceList(id="answers", markup=False)
 
     def on_mount(self) -> None:
         self.options.focus()
 
-    def show_place(self, about: ConflictPrompt, at: int, words: str) -> None:
-        """Show one of the places, from 0; `words` name it where there are several."""
-        self.place.show(about.places[at] if about.places else None, about.names, about.times)
-        self.scroll.display = bool(about.places)
-        self.scroll.scroll_home(animate=False)
-        several = len(about.places) > 1
-        self.border_subtitle = Content(f" {words}  {label_key('conflict.next_place')} next " if several else "")
+    def on_option_list_option_highlighted(self, event: ChoiceList.OptionHighlighted) -> None:
+        self.result.choose(self._outcomes.get(event.option_id or "", ""))
 
     def scroll_place(self, pages: int) -> None:
         height = max(self.scroll.size.height - 1, 1)
         self.scroll.scroll_to(y=self.scroll.scroll_y + pages * height, animate=False)
 
-    def ask(
-        self, titles: tuple[str, str], sides: Sequence[str], rows: Sequence[AnswerRow], size: Size, *,
-        recommended: bool = False,
-    ) -> None:  # fmt: skip
+    def ask(self, about: ConflictPrompt, question: "ConflictQuestion", size: Size) -> None:
         """Put a question, and keep its answers in sight; a long place scrolls. The highlighted answer stays.
 
         Args:
-            titles: What is asked; the second where the first is too long.
-            sides: What each did, beside or below each other.
-            rows: The answers.
+            about: The conflict.
+            question: What is asked, and the place on show.
             size: Of the terminal.
-            recommended: Whether the first answer is.
         """
         is_low, is_wide = size.height < _LOW, size.width >= _WIDE
         self.set_class(is_wide, "-wide")
         self.set_class(is_low, "-low")
-        room = (min(size.width * 94 // 100, 150) if is_wide else min(size.width, 68)) - 8
-        title, short_title = titles
-        self.border_title = Content(f" ! {title if len(title) <= room else short_title} ")
-        beside = Content("      ").join(map(Content, sides))
-        is_beside = beside.cell_length <= room
-        what_each_did = self.query_one("#sides", Static)
-        what_each_did.update(beside if is_beside else Content("\n").join(map(Content, sides)))
-        what_each_did.display = bool(sides)
-        chosen = self.options.highlighted_option
-        shown = [row for row in rows if not (is_low and row.is_extra)]
-        widths = [min(room, _ROW) if recommended and not number else 0 for number in range(len(shown))]
-        key = max(len(row.key) for row in shown) + 2
-        self.options.set_options(
-            [Option(_format_answer(row, key, width), id=row.id) for row, width in zip(shown, widths, strict=True)]
-        )
-        ids = [row.id for row in shown]
-        self.options.highlighted = ids.index(chosen.id) if chosen is not None and chosen.id in ids else 0
-        others = _FIXED + (1 if is_beside else len(sides)) + len(shown) + (0 if is_low else _SPACES)
+        room = min(size.width * 94 // 100 if is_wide else size.width, 150) - _FRAME
+        fits = len(question.title) <= room - 2
+        self.border_title = Content(f" ! {question.title if fits else question.short_title} ")
+        self.query_one("#note", Static).update(Content(truncate_middle(about.path, room)))
+        place = question.place
+        where = self._show_where(about, question, room, is_low=is_low)
+        sides = self._show_sides(question.sides, room)
+        self.place.show(place, about.names, about.times)
+        self.scroll.display = place is not None
+        self.scroll.scroll_home(animate=False)
+        shown = [row for row in question.rows if not (is_low and row.is_extra)]
+        chosen = self._show_answers(shown, is_first_best=question.is_first_best)
+        self._outcomes = question.outcomes
+        result = 0
+        self.result.display = place is not None and not is_low
+        if place is not None and not is_low:
+            limit = _HIGH_RESULT_ROWS if size.height >= _HIGH else _RESULT_ROWS
+            outcomes = [question.outcomes[row.id] for row in shown]
+            self.result.show(place, about.names, outcomes, question.outcomes[shown[chosen].id], limit)
+            result = self.result.get_content_height(size, size, room) + 2
+        others = 5 + sides + where + result + len(shown) + (0 if is_low else 3)
         self.scroll.styles.max_height = max(size.height - others, 1)
 
+    def _show_where(self, about: ConflictPrompt, question: "ConflictQuestion", room: int, *, is_low: bool) -> int:
+        """Show which place it is, and where; the number of rows for it."""
+        where = self.query_one("#where", Static)
+        where.display = question.place is not None and bool(question.words or not is_low)
+        if not where.display or question.place is None:
+            return 0
+        line = question.place.first_line
+        keys = f"{label_key('conflict.next_place')} next" if question.words else ""
+        section = find_section(about.mine if about.merged is None else about.merged.text, line)
+        words = Content.assemble(
+            (question.words, "bold $text-warning"), "   " if question.words else "", f"line {line:,}"
+        )
+        left = room - words.cell_length - len(keys) - 2 * _GAP
+        words += Content.styled(
+            f"  {truncate(to_one_line(section), left)}" if section and left > _GAP else "", "italic"
+        )
+        where.update(words + Content(" " * max(room - words.cell_length - len(keys), 1) + keys))
+        return 1
 
-def _format_answer(row: AnswerRow, key: int, width: int) -> Content:
-    """An answer behind the cells of its key; a recommended one says so at the end of its row of `width` cells."""
-    words = Content.assemble((f" {row.key:<{key}}", "bold $text-accent"), row.words)
-    room = width - words.cell_length - len(_BEST)
-    return Content.assemble(words, " " * max(room, 1), (_BEST, "italic")) if width else words
+    def _show_sides(self, sides: Sequence[str], room: int) -> int:
+        """Show what each did, beside or below each other; the number of rows for it."""
+        shown = self.query_one("#sides", Static)
+        shown.display = bool(sides)
+        beside = Content("      ").join(map(_format_side, sides))
+        is_beside = beside.cell_length <= room
+        shown.update(beside if is_beside else Content("\n").join(map(_format_side, sides)))
+        return 1 if sides and is_beside else len(sides)
+
+    def _show_answers(self, rows: "Sequence[AnswerRow]", *, is_first_best: bool) -> int:
+        """Show the answers; the number of the highlighted one."""
+        chosen = self.options.highlighted_option
+        key = max(len(row.key) for row in rows) + 2
+        self.options.set_options(
+            Option(_format_answer(row, key, is_best=is_first_best and not number), id=row.id)
+            for number, row in enumerate(rows)
+        )
+        ids = [row.id for row in rows]
+        number = ids.index(chosen.id) if chosen is not None and chosen.id in ids else 0
+        self.options.highlighted = number
+        return number
 
 
-_BEST = "(recommended)"
+_FRAME = 6
+"""Cells beside the text in the box."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictQuestion:
+    """What is asked about a conflict.
+
+    Attributes:
+        title: What is asked.
+        short_title: The same where that is too long.
+        words: Which of several places it is; empty for the only one.
+        place: The place on show.
+        sides: What each did.
+        rows: The answers.
+        outcomes: What each answer leaves at the place, by its id.
+        is_first_best: Whether the first answer is recommended.
+    """
+
+    title: str
+    short_title: str
+    words: str
+    place: MergeHunk | None
+    sides: Sequence[str]
+    rows: Sequence[AnswerRow]
+    outcomes: Mapping[str, Outcome]
+    is_first_best: bool = False
+
+
+def _format_side(side: str) -> Content:
+    """What one side did, with the numbers of lines in the colours of a diff."""
+    pieces, at = list[Content](), 0
+    for found in _COUNT.finditer(side):
+        style = "$text-success" if found[1] == "+" else "$text-error"
+        pieces += [Content(side[at : found.start()]), Content.styled(found[0], style)]
+        at = found.end()
+    return Content("").join([*pieces, Content(side[at:])])
+
+
+def _format_answer(row: AnswerRow, key: int, *, is_best: bool) -> Content:
+    """An answer behind the cells of its key."""
+    best = ("  (recommended)", "italic") if is_best else ""
+    return Content.assemble((f" {row.key:<{key}}", "bold $text-accent"), row.words, best)
 
 
 class _ConflictDiffKeys(KeyLine):

@@ -110,7 +110,7 @@ def test_only_what_is_possible_is_offered(found: SaveConflict, keys: str) -> Non
 @pytest.mark.parametrize(
     ("actor", "title", "name"),
     [
-        (Outside(), "Another program changed", "outside"),
+        (Outside(), "Another program changed", "theirs"),
         (Person(), "You (elsewhere) changed", "elsewhere"),
         (Agent("you"), "agent:you changed", "agent:you"),
         (Agent("a\nb\x1b[31m[red]"), r"a\nb\x1b[31m[r.. changed", r"a\nb\x1b[31m[r.."),
@@ -222,6 +222,31 @@ async def test_a_merge_can_be_left_before_its_last_place() -> None:
         await pilot.pause()
         assert isinstance(app.screen, ConflictScreen)
         assert app.answers == []
+
+
+async def test_it_says_which_note_and_where_in_it() -> None:
+    text = f"# Importer\n\n## Nightly export\n\n```sh\n# a comment\n```\n{BASE}"
+    found = conflict(text.replace("concise", "short"), text.replace("concise", "very short"), base=text)
+    async with asking(replace(found, path="projects/importer/decisions.md"), (60, 24)) as (app, _, _press):
+        assert "projects/importer/decisions.md" in app.text
+        assert re.search(r"line 10 +# Notes", app.text)
+    text = text.replace("# Notes\n", "")
+    found = conflict(text.replace("concise", "short"), text.replace("concise", "very short"), base=text)
+    async with asking(found) as (app, _, _press):
+        assert re.search(r"line 9 +## Nightly export", app.text)
+
+
+async def test_the_result_is_that_of_the_answer_under_the_cursor() -> None:
+    async with asking(undecided()) as (app, pilot, _):
+        assert re.search(r"result +as you choose at each place", app.text)
+        for keys, shown in (
+            ("down", "# My notes"), ("down", "# Their notes"), ("down down", "nothing is written"),
+            ("m", "# Their notes"), ("down", "# My notes"), ("down", r"# My notes .*\n.* # Their notes"),
+            ("down down", "nothing is merged"),
+        ):  # fmt: skip
+            await pilot.press(*keys.split())
+            await pilot.pause()
+            assert re.search(rf"result +{shown}", app.text), keys
 
 
 LINE = "- The nightly export runs at 02:00 in Lisbon and its log goes to the folder of the week, in English"
