@@ -350,7 +350,7 @@ def _wrap_lines(case: str, width: int) -> list[str]:
     while cell_len(head) > width and " " in head:
         head, _, word = head.rpartition(" ")
         last = f"{word} {last}".rstrip()
-    return [truncate(row, width) for row in (head, last) if row]
+    return [truncate_middle(row, width) for row in (head, last) if row]
 
 
 def show_banner(screen: Screen[None], name: str, case: str, remedy: str, *, before: str) -> None:

@@ -134,6 +134,24 @@ def truncate_middle(name: str, width: int) -> str:
     return set_cell_size(stem, room - cell_len(end)).rstrip(" ") + ELLIPSIS + end + tail
 
 
+def wrap_paths(text: str, width: int) -> list[str]:
+    """A text with paths in rows of `width` cells; a path that is longer is broken after a slash where there is one."""
+    rows = [""]
+    for word in text.split(" "):
+        rest = f" {word}" if rows[-1] else word
+        while cell_len(rows[-1] + rest) > width:
+            room = width - cell_len(rows[-1])
+            fitting = set_cell_size(rest, room).rstrip(" ") if room > 0 else ""
+            head = fitting[: fitting.rfind("/") + 1]
+            if not head and not rows[-1]:
+                head = fitting or rest[:1]
+            rows[-1] += head
+            rest = rest[len(head) :].removeprefix("" if head else " ")
+            rows.append("")
+        rows[-1] += rest
+    return rows
+
+
 def _take_last_cells(text: str, width: int) -> str:
     """The longest end of the text within `width` cells."""
     end = text[max(0, len(text) - width) :]

@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.color import Color
 
 from memtui.ui.terminal import TerminalSanitizer
-from memtui.ui.theme import to_content, truncate, truncate_middle
+from memtui.ui.theme import to_content, truncate, truncate_middle, wrap_paths
 
 BLACK = Color(0, 0, 0)
 HOSTILE = [
@@ -64,6 +64,18 @@ def test_fitted_text_never_exceeds_its_width(text: str, width: int) -> None:
 def test_names_keep_start_and_extension() -> None:
     assert truncate_middle("2026-11-21-standup-notes.md", 18) == "2026-11-2..otes.md"
     assert truncate("a long sentence", 9) == "a long.."
+
+
+@given(st.text(st.sampled_from("a/ .日-"), max_size=80), st.integers(2, 30))
+def test_wrapped_paths_lose_no_character_and_never_exceed_the_width(text: str, width: int) -> None:
+    rows = wrap_paths(text, width)
+    assert "".join(rows).replace(" ", "") == text.replace(" ", "")
+    assert all(cell_len(row) <= width for row in rows)
+
+
+def test_a_long_path_is_broken_after_a_slash() -> None:
+    assert wrap_paths("edit a/b/long-name.md now", 14) == ["edit a/b/", "long-name.md", "now"]
+    assert wrap_paths("edit a-name-without-slash", 10) == ["edit", "a-name-wit", "hout-slash"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -42,6 +42,7 @@ class _RemoteQuestionView(ApprovalView):
 
     ASKER: ClassVar[str] = "the agent"
     AWAY: ClassVar[str] = "later"
+    LASTING: ClassVar[str] = "until you quit"
 
 
 class ApprovalScreen(OverlayScreen):
@@ -70,9 +71,9 @@ class ApprovalScreen(OverlayScreen):
 
     def compose(self) -> ComposeResult:
         yield Header()
+        yield Static(id="about", markup=False)
         with Container(id="body"):
             yield _RemoteQuestionView(id="question")
-        yield Static(id="about", markup=False)
         yield MessageLine(id="message")
         yield KeyLine()
 
@@ -98,10 +99,10 @@ class ApprovalScreen(OverlayScreen):
         self.view.ask(ApprovalNeeded(0, proposal.call_id or "", self._number, proposal))
         self.view.take_focus(by_itself=True)
         who = getattr(proposal.actor, "session", None)
-        session = f" in session {to_one_line(who)}" if isinstance(who, str) else ""
-        more = f"   {len(waiting) - 1:,} more waiting" if len(waiting) > 1 else ""
-        words = f"Asked by {to_one_line(proposal.actor.name)}{session}, waits until"
-        words = f"{words} {format_deadline(question)}.{more}"
+        last = self._number + len(waiting) - 1
+        words = f"Question {self._number:,} of {last:,}. " if last > 1 else ""
+        words += f"{to_one_line(proposal.actor.name)} waits until {format_deadline(question)}."
+        words += f" Session {to_one_line(who)}." if isinstance(who, str) else ""
         self.query_one("#about", Static).update(Content(words))
 
     @on(ApprovalView.Decided)

@@ -32,11 +32,12 @@ from memtui.flows.approvals import describe_change
 from memtui.scan.secret_policy import describe_new_secrets
 from memtui.ui.clipboard import edit_text_externally
 from memtui.ui.key_names import ENTER, format_key, label_key, list_labels
-from memtui.ui.theme import truncate, truncate_middle
+from memtui.ui.theme import truncate, truncate_middle, wrap_paths
 from memtui.ui.widgets.composer import OrderedTextArea
 from memtui.ui.widgets.diff.layout import DiffComparison
 from memtui.ui.widgets.diff.view import DiffView, format_line_counts
 
+_THROUGH = " (through the link "
 _HUNKS = ("diff.next_hunk", "diff.previous_hunk")
 
 
@@ -115,6 +116,7 @@ class ProposalPreview:
 
     Attributes:
         title: Who wants what, in a sentence.
+        change: The same without the actor.
         remark: Warnings; may be empty.
         comparison: The exact change; `None` where there are no lines to compare.
         notice: Why there is no comparison.
@@ -122,6 +124,7 @@ class ProposalPreview:
     """
 
     title: str
+    change: str
     remark: str
     comparison: DiffComparison | None
     notice: str
@@ -156,8 +159,9 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
         paths = [to_one_line(change.path) for change in files[:_NAMED]]
         more = f" and {len(files) - _NAMED:,} more" if len(files) > _NAMED else ""
         remarks.append(f"It actually changes {', '.join(paths)}{more}.")
-    title = f"{to_one_line(format_actor_name(proposal.actor))} wants to {describe_change(proposal)}"
-    return ProposalPreview(title, " ".join(remarks), comparison, notice, proposal.consent_scope)
+    change = describe_change(proposal)
+    title = f"{to_one_line(format_actor_name(proposal.actor))} wants to {change}"
+    return ProposalPreview(title, change, " ".join(remarks), comparison, notice, proposal.consent_scope)
 
 
 def _join_texts(proposal: Proposal) -> tuple[str, str] | None:
@@ -236,6 +240,7 @@ class ApprovalView(Vertical):
     ApprovalView {
         display: none; height: 1fr; border: round $warning; background: $background; padding: 0;
         border-title-color: $text-warning; border-title-style: bold; border-subtitle-color: $foreground;
+        #question-change { height: auto; max-height: 50%; padding: 0 1; background: $panel; display: none; }
         #question-remark { height: auto; max-height: 50%; padding: 0 1; color: $text-warning; display: none; }
         ProposalDiff { height: 1fr; border: none $foreground 35%; }
         ProposalEditor { height: 1fr; border: none; padding: 0 1; display: none; background: $background; }
@@ -254,6 +259,8 @@ class ApprovalView(Vertical):
     """The name of the agent that gets the reason."""
     AWAY: ClassVar[str] = "stop"
     """The word for Esc."""
+    LASTING: ClassVar[str] = "in this session"
+    """How long the answers `always` hold."""
 
     diff = getters.query_one(ProposalDiff)
     text = getters.query_one(ProposalEditor)
@@ -293,6 +300,7 @@ class ApprovalView(Vertical):
         """`None` while it is computed."""
 
     def compose(self) -> ComposeResult:
+        yield Static(id="question-change", markup=False)
         yield Static(id="question-remark", markup=False)
         yield ProposalDiff(id="question-diff")
         yield ProposalEditor(
@@ -315,7 +323,8 @@ class ApprovalView(Vertical):
         self.border_title = Content(truncate(f"{self.ASKER} asks", max(self.size.width - 4, 12)))
         self.border_subtitle = ""
         self.diff.show_notice("Comparing")
-        self._show_remark("")
+        self._show_words("change", "")
+        self._show_words("remark", "")
         proposal = asked.proposal
         change = proposal.editable_change
         start = proposal.draft if proposal.draft is not None else (proposal.text(change.after) if change else None)
@@ -376,8 +385,8 @@ class ApprovalView(Vertical):
         width = max(self.size.width - 6, 10)
         title = truncate_middle(self.preview.title, width)
         self.border_title = Content(title)
-        whole = "" if title == self.preview.title else f"{self.preview.title}."
-        self._show_remark("\n".join(filter(None, (self.preview.remark, whole))))
+        self._show_words("change", "" if title == self.preview.title else self._format_change(self.preview.change))
+        self._show_words("remark", self.preview.remark)
         number, total = self.diff.position
         comparison = self.preview.comparison
         if comparison is None:
@@ -387,10 +396,16 @@ class ApprovalView(Vertical):
         hunks = f"{keys} hunk {number:,}/{total:,}  " if total > 1 else ""
         self.border_subtitle = Content(hunks) + format_line_counts(comparison)
 
-    def _show_remark(self, words: str) -> None:
-        remark = self.query_one("#question-remark", Static)
-        remark.display = bool(words)
-        remark.update(Content(words))
+    def _format_change(self, change: str) -> str:
+        """The whole change where the title is cut; a link that it goes through stands in rows of its own."""
+        width = max(self.size.width - 4, 10)
+        real, link, named = change.partition(_THROUGH)
+        return "\n".join(row for part in (real, link.lstrip() + named) if part for row in wrap_paths(part, width))
+
+    def _show_words(self, name: str, words: str) -> None:
+        static = self.query_one(f"#question-{name}", Static)
+        static.display = bool(words)
+        static.update(Content(words))
 
     def _show_keys(self) -> None:
         """Show the answers, each with its key, and the path of `always`."""
@@ -424,7 +439,15 @@ class ApprovalView(Vertical):
             Content.assemble((key, "bold $text-accent"), f" {truncate_middle(words, width - 4)}")
             for key, words in pairs
         ]
-        keys.update(_wrap_pieces(pieces, width))
+        is_lasting = [words.startswith("always") for _, words in pairs]
+        at = is_lasting.index(True) if any(is_lasting) else len(pieces)
+        rows = _wrap_pieces(pieces, width)
+        if len(rows) > 1:
+            rows = _wrap_pieces(pieces[:at], width) + _wrap_pieces(pieces[at:], width)
+        until = Content.styled(f"  {self.LASTING}", "italic")
+        if at < len(pieces) and rows[-1].cell_length + until.cell_length <= width:
+            rows[-1] += until
+        keys.update(Content("\n").join(rows))
 
     # Answers
 
@@ -570,7 +593,7 @@ class ApprovalView(Vertical):
         self.reason.value = ""
 
 
-def _wrap_pieces(pieces: list[Content], width: int) -> Content:
+def _wrap_pieces(pieces: list[Content], width: int) -> list[Content]:
     """Pieces side by side, in as many rows as they need; no piece is broken."""
     rows = pieces[:1]
     for piece in pieces[1:]:
@@ -578,4 +601,4 @@ def _wrap_pieces(pieces: list[Content], width: int) -> Content:
             rows.append(piece)
         else:
             rows[-1] = Content("  ").join([rows[-1], piece])
-    return Content("\n").join(rows)
+    return rows

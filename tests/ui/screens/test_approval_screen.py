@@ -121,6 +121,26 @@ async def test_what_the_person_says_is_what_the_agent_gets(
         assert "asks to" not in app.text
 
 
+async def test_a_long_path_is_told_in_the_banner_and_whole_in_the_question(opened: Opening) -> None:
+    path = "projects/billing-migration/2026-11-25-decision-about-the-dead-letter-queue-and-its-owners.md"
+    async with opened(size=(80, 24)) as app:
+        asking = await ask(app, proposal_of(path))
+        await app.wait_for(lambda: "-and-its-owners.md." in app.text, "the end of the name in the banner")
+        other = await ask(app, proposal_of("alpha.md"))
+        await look(app)
+        rows = [line.strip("┏┓┃ ") for line in app.text.splitlines()]
+        at = rows.index("edit projects/billing-migration/")
+        assert rows[at + 1] == path.rpartition("/")[2]
+        assert rows[1].startswith("Question 1 of 2. Claude Code waits until ")
+        assert "y yes  n no  r no, because  e edit first  Esc later" in rows
+        assert "a always in /memories/projects/billing-migration  A always everywhere" in rows
+        await app.press("n")
+        await app.wait_for(lambda: app.app.screen.view.is_armed, "the next question")
+        assert "a always in /memories/alpha.md  A always everywhere  until you quit" in app.text
+        asking.stopped.set()
+        other.stopped.set()
+
+
 async def test_a_key_that_was_meant_for_something_else_answers_nothing(
     opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
