@@ -10,7 +10,7 @@ from memtui.cli.output import ExitCode, NotFound
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.cli.times import VersionedPath
 from memtui.core import diffs
-from memtui.core.events import Agent, Event, format_actor_name
+from memtui.core.events import Agent, Event, format_actor_name, shorten_actor_name
 from memtui.core.history import Blame
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
@@ -95,7 +95,7 @@ def _format_columns(event: Event | None) -> tuple[str, str, str, str]:
     if event is None:
         return "?", "unknown", "", ""
     when = f"{event.at.astimezone():%Y-%m-%d %H:%M}"
-    actor = FIRST_SAW if event.command == "found" else format_actor_name(event.actor)
+    actor = FIRST_SAW if event.command == "found" else shorten_actor_name(format_actor_name(event.actor))
     call = event.call_id or ""
     return str(event.seq), actor, when, call if len(call) <= _CALL_ID else f"{call[: _CALL_ID - 2]}.."
 

@@ -4,7 +4,17 @@ import os
 from collections.abc import Sequence
 
 from memtui.cli import output
-from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, Version, format_actor_name
+from memtui.core.events import (
+    Agent,
+    Change,
+    EntryKind,
+    Event,
+    Memtui,
+    Person,
+    Version,
+    format_actor_name,
+    shorten_actor_name,
+)
 from memtui.core.guards import GUARDS, decode_guard
 from memtui.core.messages import summarize_refusal
 from memtui.core.paths import ROOT_NAME, MemoryPath
@@ -35,7 +45,7 @@ def format_event_row(event: Event) -> str:
     columns = (
         f"{event.seq:>6}",
         f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}",
-        output.pad_cell(format_actor_name(event.actor), 11),
+        output.pad_cell(shorten_actor_name(format_actor_name(event.actor)), 11),
         output.pad_cell(event.command, 11),
         output.pad_cell(path, 36),
         f"{format_result(event):<9}",

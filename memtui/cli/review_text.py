@@ -4,8 +4,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtui.audit.masking import MASK, find_secret_spans, mask_message, mask_text
+from memtui.audit.report.wording import format_actor
 from memtui.cli import output
 from memtui.core import diffs
+from memtui.core.events import shorten_actor_name
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.core.wording import format_count
@@ -59,7 +61,7 @@ def _format_row(name: str, file: ChangedFile, column: int, width: int | None) ->
     details = (
         f"{format_count(len(file.events), 'event'):<9}",
         f"{_format_counts(file):<9}",
-        output.pad_cell(", ".join(file.actors), 11),
+        output.pad_cell(", ".join(map(shorten_actor_name, file.actors)), 11),
     )
     verdict = _format_verdict(file)
     whole = "  ".join((f"  {file.sign} {output.pad_cell(name, column)}", *details, verdict)).rstrip()
@@ -123,8 +125,8 @@ def _format_run(run: ChangeRun) -> Iterator[str]:
     events = f"#{run.first}" if run.first == run.last else f"#{run.first} to #{run.last}"
     yield ""
     yield (
-        f"Run {run.number}: {to_one_line(run.actor)}{session}, {events}, {format_count(len(run.paths), 'file')}, "
-        f"+{run.added} -{run.removed}"
+        f"Run {run.number}: {to_one_line(format_actor(run.actor))}{session}, {events}, "
+        f"{format_count(len(run.paths), 'file')}, +{run.added} -{run.removed}"
     )
     count = len(run.lost) + run.unlisted
     if run.unsearched:

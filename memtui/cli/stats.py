@@ -2,12 +2,13 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memtui.cli import context, output
 from memtui.cli.context import open_memory
 from memtui.cli.output import ExitCode
 from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
-from memtui.core.events import Event
+from memtui.core.events import Event, shorten_actor_name
 from memtui.core.history import Stats, StatsEntry
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import Budget, compute_budgets
@@ -46,7 +47,7 @@ def _print_stats(stats: Stats, budgets: Sequence[Budget]) -> None:
     for budget in budgets:
         output.print_line(f"budget    {budget.percent:>9}  {budget.summary.rpartition(', ')[0]}")
     _print_shares("path", stats.paths)
-    _print_shares("actor", stats.actors)
+    _print_shares("actor", [replace(each, name=shorten_actor_name(each.name)) for each in stats.actors])
 
 
 def _format_time(event: Event) -> str:

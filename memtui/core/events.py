@@ -254,6 +254,8 @@ def sha256(data: bytes) -> str:
 
 # Names of actors.
 
+_OTHER = "other"
+"""Another program, where a narrow column names it."""
 _OURS = frozenset({*(actor.name for actor in (Person(), Outside(), Memtui())), "outside memtui", "another program", ""})
 
 
@@ -265,6 +267,13 @@ def format_actor_name(actor: Actor) -> str:
     if isinstance(actor, Agent) and _normalize_name(actor.name) in _OURS:
         return f"agent:{actor.name}"
     return actor.name
+
+
+def shorten_actor_name(name: str) -> str:
+    """The name that `format_actor_name` gives, for a narrow column: `other` for another program."""
+    if name == Outside().name:
+        return _OTHER
+    return f"agent:{name}" if _normalize_name(name) == _OTHER else name
 
 
 def _normalize_name(name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from memtui.core import wording
-from memtui.core.events import Agent, Change, Event, Version, format_actor_name
+from memtui.core.events import Agent, Change, Event, Version, format_actor_in_sentence
 from memtui.ui.links import NoteFact
 
 _LONGEST, _LONGEST_TEXT = 300, 2_000
@@ -20,7 +20,7 @@ def collect_event_facts(event: Event) -> list[NoteFact]:
     facts = {
         "what": wording.describe_event(event),
         "when": f"{event.at.astimezone():%Y-%m-%d %H:%M:%S.%f}"[:-3],
-        "who": format_actor_name(event.actor),
+        "who": format_actor_in_sentence(event.actor),
         "model": (event.actor.model or "") if isinstance(event.actor, Agent) else "",
         "session": (event.actor.session or "") if isinstance(event.actor, Agent) else "",
         "call id": event.call_id or "",

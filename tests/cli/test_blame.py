@@ -22,7 +22,7 @@ def test_each_line_has_its_event_its_actor_its_time_and_its_call(
     with (story / "notes" / "old.md").open("a") as file:
         file.write("by hand\n")
     found = rows(capsys, "notes/old.md")
-    assert [(row[0], row[1]) for row in found] == [("3", "Claude"), ("3", "Claude"), ("2", "Claude"), ("8", "outside")]
+    assert [(row[0], row[1]) for row in found] == [("3", "Claude"), ("3", "Claude"), ("2", "Claude"), ("8", "other")]
     assert [row[4:] for row in found] == [
         ["toolu_0123..", "1", "c"],
         ["toolu_0123..", "2", "d"],
@@ -37,8 +37,8 @@ def test_columns_are_aligned(story: Path, capsys: pytest.CaptureFixture[str]) ->
     lines = capsys.readouterr().out.splitlines()
     assert len({line.index(line.split()[-1]) for line in lines[1:]}) == 1
     assert lines[0].startswith("1  memtui first saw it  20")
-    assert lines[1].startswith("7  outside              20")
-    assert lines[13].startswith("8  outside              20")
+    assert lines[1].startswith("7  other                20")
+    assert lines[13].startswith("8  other                20")
 
 
 def test_it_can_be_asked_of_the_past(story: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001

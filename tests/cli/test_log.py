@@ -48,7 +48,7 @@ def objects(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
 def test_a_line_says_who_did_what_and_how_it_went(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     rows = [line.split() for line in printed(capsys)]
     assert [row.pop(0) for row in rows] == ["1", "2", "3", "4", "5", "6", "7", "8"]
-    assert [row[2:] for row in rows if row[2] != "outside"] == [
+    assert [row[2:] for row in rows if row[2] != "other"] == [
         ["bot", "create", "/memories/new.md", "ok", "+2", "-0", *rows[1][8:]],
         ["bot", "str_replace", "/memories/new.md", "ok", "+2", "-1", *rows[2][8:]],
         ["bot", "view", "/memories/new.md", "ok", *rows[3][6:]],
@@ -56,8 +56,8 @@ def test_a_line_says_who_did_what_and_how_it_went(recorded: Path, capsys: pytest
         ["bot", "delete", "/memories/../x", "REFUSED", *rows[5][6:8], "outside", "/memories"],
         ["bot", "rename", "/memories/new.md", "->", "/memories/notes/old.md", "ok", *rows[6][8:]],
     ]
-    assert rows[0][2:6] == ["outside", "found", "/memories", "seen"]
-    assert rows[-1][2:6] == ["outside", "modified", "/memories/prefs.md", "seen"]
+    assert rows[0][2:6] == ["other", "found", "/memories", "seen"]
+    assert rows[-1][2:6] == ["other", "modified", "/memories/prefs.md", "seen"]
     assert rows[3][6:] == [*rows[3][6:8], "3", "lines"]
 
 

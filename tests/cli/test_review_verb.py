@@ -117,7 +117,7 @@ def test_the_list_tells_each_change_in_a_line(changed: Path, capsys: pytest.Capt
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Since the record's beginning: 5 changes to review, up to #")
     assert (
-        lines[1] == r"  ~ d.md                 1 event    +1 -12     outside      flagged by ada: who\x1b[2J".rstrip()
+        lines[1] == r"  ~ d.md                 1 event    +1 -12     other        flagged by ada: who\x1b[2J".rstrip()
     )
     assert "  - b.md                 1 event    +0 -12     Claude" in lines
     assert "  ~ a.md                 2 events   +2 -2      Claude" in lines

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
+from memtui.audit.report.wording import format_actor
+from memtui.core.events import shorten_actor_name
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
@@ -205,7 +207,7 @@ def _format_path(row: ChangedFileRow, width: int) -> Cell:
 
 
 def _format_actors(row: ChangedFileRow, width: int) -> Cell:
-    return truncate(to_one_line(", ".join(row.file.actors)), width)
+    return truncate(to_one_line(", ".join(map(shorten_actor_name, row.file.actors))), width)
 
 
 def _format_run(row: ChangeRunRow, width: int) -> Cell:
@@ -213,6 +215,7 @@ def _format_run(row: ChangeRunRow, width: int) -> Cell:
     run, count = row.run, len(row.run.paths)
     lost = f"  {len(run.lost) + run.unlisted:,} lost" if run.lost else ""
     files = format_count(count, "file")
-    whole = f"{to_one_line(run.actor)}, {files}"
-    words = next((each for each in (f"run by {whole}", whole, files) if cell_len(each + lost) <= width), _RUN)
+    full = f"run by {to_one_line(format_actor(run.actor))}, {files}"
+    choices = full, f"{to_one_line(shorten_actor_name(run.actor))}, {files}", files
+    words = next((each for each in choices if cell_len(each + lost) <= width), _RUN)
     return [(words, "run"), (lost, "flag")]

@@ -14,7 +14,16 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.core.diffs import Hunk, LineEnding, TextDiff, compare_texts, detect_line_ending
-from memtui.core.events import Agent, EntryKind, Event, Version, format_actor_in_sentence, format_actor_name, sha256
+from memtui.core.events import (
+    Agent,
+    EntryKind,
+    Event,
+    Version,
+    format_actor_in_sentence,
+    format_actor_name,
+    sha256,
+    shorten_actor_name,
+)
 from memtui.core.history import ActionResult, PathVersion
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -47,7 +56,7 @@ class VersionText:
     def format_label(self, precision: int = 0) -> str:
         """The time and the actor, such as `10:02 you`; for the precision see `format_time`."""
         time = self.format_time(precision)
-        return time if self.row is None else f"{time} {format_actor_name(self.row.actor)}"
+        return time if self.row is None else f"{time} {shorten_actor_name(format_actor_name(self.row.actor))}"
 
     def format_time(self, precision: int = 0) -> str:
         """The time of the version: 0 for minutes, 1 for seconds, 2 for the number of the event."""

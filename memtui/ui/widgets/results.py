@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual.binding import BindingType
 
 from memtui.core import wording
-from memtui.core.events import Event, format_actor_name
+from memtui.core.events import Event, format_actor_name, shorten_actor_name
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
@@ -372,7 +372,7 @@ def _get_past_note_columns(hit: PastHit, width: int) -> Sequence[Column[Any]]:
 
 def _format_change(event: Event) -> tuple[str, str]:
     """Who made a change, and how long ago."""
-    actor = truncate(to_one_line(format_actor_name(event.actor)), _ACTOR)
+    actor = truncate(to_one_line(shorten_actor_name(format_actor_name(event.actor))), _ACTOR)
     return actor, wording.format_age(time.time() - event.at_us / 1e6)
 
 

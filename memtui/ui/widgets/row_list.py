@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from memtui.core import wording
-from memtui.core.events import format_actor_name
+from memtui.core.events import format_actor_name, shorten_actor_name
 from memtui.core.history import DeletedPath
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -473,7 +473,7 @@ def _format_deleted_path(item: DeletedPath, width: int) -> Cell:
 
 
 def _format_deleting_actor(item: DeletedPath, width: int) -> str:
-    return truncate(to_one_line(format_actor_name(item.event.actor)), width)
+    return truncate(to_one_line(shorten_actor_name(format_actor_name(item.event.actor))), width)
 
 
 def _format_deleted_size(item: DeletedPath, width: int) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from memtui.core import wording
-from memtui.core.events import Actor, Agent, Outside, Person, format_actor_name
+from memtui.core.events import Actor, Agent, Outside, Person, format_actor_name, shorten_actor_name
 from memtui.core.history import PathVersion
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_line_count
@@ -145,7 +145,7 @@ class VersionsView(ItemList[PathVersion]):
         width += 1  # the cell of the cursor
         key = get_version_key(item)
         time_words = "now" if item is self._rows[0] else format_short_time(item.at_us, time.time())
-        actor = to_one_line(format_actor_name(item.actor)[:200])
+        actor = to_one_line(shorten_actor_name(format_actor_name(item.actor))[:200])
         actor_width = _ACTOR + max(0, min(width - _LEFT - 12, _WIDEST_ACTOR - _ACTOR))
         room = max(0, width - _LEFT - actor_width + _ACTOR)
         return (

@@ -42,7 +42,7 @@ def test_the_gutter_gives_what_was_there_at_first_to_nobody(width: int) -> None:
     changed = replace(_FOUND, seq=3, command="modified")
     remarks = build_blame_remarks(Blame((_FOUND, changed, _BY_ANOTHER, None)), width=width, now_us=10 * _DAY_US)
     assert remarks[0].text.startswith("first saw  5d")
-    assert [remark.text.split()[0] for remark in remarks[1:]] == ["outside", "Scribe", "?"]
+    assert [remark.text.split()[0] for remark in remarks[1:]] == ["other", "Scribe", "?"]
     assert len({len(remark.text) for remark in remarks}) == 1
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from memtui.core import wording
-from memtui.core.events import Event, Outside, Person, format_actor_in_sentence, format_actor_name
+from memtui.core.events import Event, Outside, Person, format_actor_in_sentence, format_actor_name, shorten_actor_name
 from memtui.core.history import Blame, PathVersion, has_unknown_author
 from memtui.core.unicode import to_one_line
 from memtui.ui.theme import truncate
@@ -50,7 +50,8 @@ class _Gutter(NamedTuple):
 
     def build_remark(self, event: Event) -> GutterRemark:
         is_found = event.command == "found"
-        name = _FIRST_SAW if is_found else truncate(to_one_line(format_actor_name(event.actor)), self.name_cells)
+        actor = to_one_line(shorten_actor_name(format_actor_name(event.actor)))
+        name = _FIRST_SAW if is_found else truncate(actor, self.name_cells)
         age = wording.format_age((self.now_us - event.at_us) / 1e6)
         number = f"{truncate(f'#{event.seq}', _NUMBER):>{_NUMBER}}" if self.is_numbered else ""
         text = name + " " * (self.name_cells - cell_len(name)) + f"{age:>{_AGE}}" + number
@@ -81,7 +82,7 @@ def _format_evidence(row: PathVersion, line: int, now_us: int) -> str:
     """The author of a line by a session file, with the request, where the journal does not know the author."""
     age = wording.format_age(max(0, now_us - row.at_us) / 1e6)
     asked = _format_prompt(row.imported.prompt if row.imported is not None else "")
-    return f"line {line}: {format_actor_name(row.actor)} {age} ago{asked}, according to its session file"
+    return f"line {line}: {format_actor_in_sentence(row.actor)} {age} ago{asked}, according to its session file"
 
 
 def _format_prompt(prompt: str) -> str:
