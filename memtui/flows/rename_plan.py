@@ -16,8 +16,8 @@ from memtui.flows.dialog import Phrases, format_hint
 HEAD = """\
 # Each line below is the path of a note. Change the names.
 # Keep the number and the order of the lines.
-# Another directory before a name moves the note there; missing ones are created.
-# Only a directory, such as people/, moves the note there under its own name.
+# A directory before a name moves the note; a missing one is created.
+# A directory alone, such as people/, keeps the name of the note.
 # You are asked before anything is renamed. All of it can be undone.
 """
 _SHOWN = 20

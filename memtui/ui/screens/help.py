@@ -25,7 +25,7 @@ _GROUPS = {
     "Window": ("",),
 }  # fmt: skip
 """Headings, each with the beginnings of the ids below it; the longest beginning decides."""
-_KEYS_WIDTH = 20
+_KEYS_WIDTH, _NARROW_KEYS_WIDTH = 20, 12
 _INDENT = 2
 _ID_WIDTH = 24
 """Columns for the id under which keys are changed in the settings, where there is room."""
@@ -83,7 +83,8 @@ def _format_row(action: Action, width: int, *, with_id: bool) -> Content:
     """The keys, the description, which is wrapped in its column, and the id for the settings if it is asked for."""
     keys = action.key_labels
     id_width = _ID_WIDTH if with_id and width >= _WIDE else 0
-    start = _INDENT + max(_KEYS_WIDTH, cell_len(keys) + 1)
+    least = _KEYS_WIDTH if width >= _WIDE else _NARROW_KEYS_WIDTH
+    start = _INDENT + max(least, cell_len(keys) + 1)
     lines = list(_wrap_words(action.description, max(width - start - id_width, 16)))
     gap = " " * max(width - id_width - start - cell_len(lines[0]) + 1, 1)
     name = f"{gap}{action.binding.id or ''}" if id_width else ""

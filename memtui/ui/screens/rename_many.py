@@ -41,7 +41,7 @@ class RenameManyScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
     DEFAULT_CSS = """
     RenameManyScreen { layout: vertical; background: $background; }
     RenameManyScreen NamesBox, RenameManyScreen NamesBox:focus {
-        height: 1fr; border: round $accent; background: $background;
+        height: 1fr; border: round $accent; background: $background; scrollbar-size-horizontal: 0;
         border-title-color: $text-accent; border-title-style: bold;
     }
     RenameManyScreen #says { height: 1; padding: 0 1; }
@@ -60,8 +60,9 @@ class RenameManyScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
         box.border_title = Content("Rename: one name a line")
         yield box
         yield Static(id="says", markup=False)
-        done = f"{label_key('names.done', short=True)} show what will be renamed"
-        yield Static(Content(f"{done}   {label_key('names.leave')} cancel"), id="keys")
+        pairs = (("names.done", "show what will be renamed"), ("names.leave", "cancel"))
+        keys = (Content.assemble((label_key(name), "bold $text-accent"), f" {words}") for name, words in pairs)
+        yield Static(Content("  ").join(keys), id="keys")
 
     def on_mount(self) -> None:
         box = self.query_one(NamesBox)

@@ -45,15 +45,12 @@ class AuditSummaryView(Widget):
     DEFAULT_CSS = """
     AuditSummaryView {
         height: 5; padding: 0 1; background: $background; color: $foreground;
-        border: heavy $foreground 60%;
+        border: heavy $foreground 30%;
         border-title-color: $foreground; border-title-style: bold; border-subtitle-color: $foreground;
-        &.-fail { border: heavy $error; border-title-color: $text-error; }
-        &.-warn { border: heavy $warning; border-title-color: $text-warning; }
-        &.-ok { border: heavy $success; border-title-color: $text-success; }
-        &.-read-only { border: double $foreground 60%; }
-        &.-read-only.-fail { border: double $error; }
-        &.-read-only.-warn { border: double $warning; }
-        &.-read-only.-ok { border: double $success; }
+        &.-fail { border-title-color: $text-error; }
+        &.-warn { border-title-color: $text-warning; }
+        &.-ok { border-title-color: $text-success; }
+        &.-read-only { border: double $foreground 30%; }
     }
     """
 
@@ -134,7 +131,7 @@ def _format_files(audit: Audit, budget: int, wide: bool) -> Content:
         full = min(round(part * _METER), _METER)
         style = "$text-error bold" if part > 1 else "$text-warning" if part > 0.8 else "$text-success"
         meter = f"[{'#' * full}{'.' * (_METER - full)}]"
-        limit = wording.format_short_count(budget).replace(".0", "") + (" tokens" if wide else "")
+        limit = wording.format_short_count(budget).replace(".0", "") + (" tokens" if wide else " tok")
         tokens = Content.assemble(f"{part:.0%} of {limit} ", (meter, style))
     size = wording.format_size(audit.bytes)
     if wide:

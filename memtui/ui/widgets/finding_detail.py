@@ -17,7 +17,7 @@ from memtui.audit.model import (
     SuppressedFinding,
 )
 from memtui.audit.ranking import FindingGroup
-from memtui.audit.report.wording import describe_suppression, format_actor, format_sign_off
+from memtui.audit.report.wording import describe_suppression, format_actor, format_message, format_sign_off
 from memtui.core import wording
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
@@ -97,9 +97,9 @@ def build_finding_page(about: FindingDetail, reveal_key: str, *, with_rule: bool
             by = f"dismissed by {about.excepted.who}" if about.excepted.who else about.excepted.by
             exception = format_fact("except", f"{by}: {about.excepted.reason}{until}", width, "info")
         return join_parts(
+            [head, *wrap_text(format_message(finding.words), width), *exception],
             lines,
             masked,
-            [head, *wrap_text(f"{finding.words}.", width), *exception],
             _format_opinion(finding.opinion, width) if finding.opinion is not None else (),
             [*_format_origin(finding.origin, width), *format_fact("asked", about.prompt, width)],
             format_fact("do", finding.do or (rule.do if rule else ""), width),

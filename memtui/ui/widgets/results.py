@@ -239,7 +239,10 @@ def cut_around_match(line: Iterable[TextPiece], width: int) -> list[TextPiece]:
     whole = list(_strip_start(line))
     first = next((at for at, piece in enumerate(whole) if piece.matches), 0)
     before = _measure_cells(whole[:first])
-    if not before or before + min(cell_len(whole[first].text), width) <= width:
+    if _measure_cells(whole) <= width:
+        return whole
+    behind = len(ELLIPSIS) if len(whole) > first + 1 else 0
+    if not before or before + min(cell_len(whole[first].text), width) + behind <= width:
         return cut_end(whole, width)
     head = _fit_end("".join(piece.text for piece in whole[:first]), min(_BEFORE, max(width // 3, 0)))
     return cut_end([TextPiece(ELLIPSIS + head, matches=False), *whole[first:]], width)
@@ -289,7 +292,7 @@ class ResultsView(ItemList[Hit], can_focus=False, inherit_bindings=False):
         & > .found--path { color: $text-primary; }
         & > .found--match { color: $text-warning; text-style: bold underline; }
         & > .found--number { color: $text-secondary; }
-        & > .found--rule { color: $text-secondary; }
+        & > .found--rule { color: $text-secondary; text-style: bold; }
         & > .found--detail { color: $foreground-muted; }
         & > .found--gone { color: $text-error; }
         & > .rows--cursor {
@@ -311,8 +314,8 @@ class ResultsView(ItemList[Hit], can_focus=False, inherit_bindings=False):
     # Paint
 
     def _render_label(self, words: str, width: int) -> list[Segment]:
-        words = truncate(f"-- {words} ", width)
-        return [Segment(words + "-" * (width - cell_len(words)), self._resolve_style("rule"))]
+        words = truncate(f"-- {words}", width)
+        return [Segment(words.ljust(width + len(words) - cell_len(words)), self._resolve_style("rule"))]
 
     def _highlight_segment(self, segment: Segment) -> Segment:
         if segment.style == self._resolve_style("match"):

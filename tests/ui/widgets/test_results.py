@@ -174,6 +174,14 @@ def test_of_a_long_line_the_match_is_in_view() -> None:
     assert cell_len(_text(line)) <= 30
 
 
+@pytest.mark.parametrize("width", range(16, 40))
+def test_a_match_is_not_cut_where_it_fits(width: int) -> None:
+    text = "- `dunning.py`: a needle in the text"
+    line = cut_around_match(split_pieces(text, [(18, 24)]), width)
+    assert _marked(line) == ["needle"]
+    assert cell_len(_text(line)) <= width
+
+
 def test_a_short_line_loses_only_its_indent() -> None:
     assert _text(cut_around_match(split_pieces("\t  - a needle", [(7, 13)]), 40)) == "- a needle"
 

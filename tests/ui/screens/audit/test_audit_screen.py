@@ -102,7 +102,7 @@ async def test_a_finding_is_shown_with_its_lines_its_origin_and_what_to_do(audit
 async def test_what_nobody_knows_the_origin_of_says_so(audited: Auditing) -> None:
     async with audited() as app:
         await app.press("down")
-        await app.sees("outside", "it was changed outside memtui")
+        await app.sees("outside", "It was changed outside memtui")
         await app.press("down")
         await app.sees("unknown: it is not in the history.")
 
