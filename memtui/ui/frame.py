@@ -409,6 +409,10 @@ def _format_limit(budget: Budget) -> str:
 # The words in the edges of the panes.
 
 
+_EDGE = 6
+"""Cells of an edge that are not for its words."""
+
+
 class PaneTitles:
     """The titles in the edges of the panes."""
 
@@ -416,7 +420,9 @@ class PaneTitles:
         self._shown: dict[str | None, tuple[str, str]] = {}
 
     def set_title(self, pane: Widget, title: str, subtitle: str = "") -> None:
-        """Set the titles of a pane, if they changed: each time costs a repaint."""
+        """Set the titles of a pane, if they changed: each time costs a repaint. A long title is cut in its middle."""
+        if pane.outer_size.width > _EDGE:
+            title = truncate_middle(title, pane.outer_size.width - _EDGE)
         if self._shown.get(pane.id) != (title, subtitle):
             self._shown[pane.id] = (title, subtitle)
             set_border_titles(pane, title, subtitle)

@@ -158,8 +158,10 @@ class ThreeWayView(_RowsView):
     def _render_stacked(self, texts: "Sequence[_VersionLines]", width: int) -> Iterator[Content]:
         label = _measure_label(self._names)
         widest = max(text.get_widest_span() for text in texts)
+        is_cut = all(len(text.side) <= 1 for text in texts) and max(text.side.widest for text in texts) > width - label
+        behind = max(text.measure_behind() for text in texts) if is_cut else None
         for name, text in zip(self._names, texts, strict=True):
-            yield from self._put_label(name, label, text.render(width - label, widest))
+            yield from self._put_label(name, label, text.render(width - label, widest, behind))
 
 
 Outcome = tuple[str, ...] | str
@@ -243,23 +245,28 @@ class _VersionLines:
             (cell_len(self.side.shown[number][slice(*self._find_span(number))]) for number in numbers), default=0
         )
 
+    def measure_behind(self) -> int:
+        """The cells behind the last change of the first line."""
+        return cell_len(self.side.shown[0][self._find_span(0)[1] :]) if self.side.shown else 0
+
     def _find_span(self, number: int) -> diffs.Range:
         changed = [run for run in self._runs[number] if "word" in run.role]
         return (changed[0].start, changed[-1].end) if changed else (0, 0)
 
-    def render(self, width: int, widest: int = 0) -> Iterator[Content]:
+    def render(self, width: int, widest: int = 0, behind: int | None = None) -> Iterator[Content]:
         """The lines as rows. Of a line that is wider, what differs is in the middle; all that differs is shown.
 
         Args:
             width: Cells of a row.
             widest: Cells of the widest change of the texts that stand below each other.
+            behind: The most cells behind a change, where such texts are single lines that are cut at the same place.
         """
         if not self.side.shown:
             yield Content.styled("(empty)", "italic")
         for number, shown in enumerate(self.side.shown):
             pieces = [(0, len(shown), "", "")]
-            if self.side.cells[number] > width:
-                pieces = list(_cut_to_width(shown, *self._find_span(number), width, widest))
+            if self.side.cells[number] > width or behind is not None:
+                pieces = list(_cut_to_width(shown, *self._find_span(number), width, widest, behind))
             for start, end, before, after in pieces:
                 runs = split_runs(shown, self._runs[number], start, end)
                 yield Content.assemble(before, *((text, self._styles.get(role, "")) for text, role in runs), after)
@@ -268,11 +275,13 @@ class _VersionLines:
             yield Content.styled(words, "italic")
 
 
-def _cut_to_width(text: str, first: int, last: int, width: int, widest: int) -> Iterator[tuple[int, int, str, str]]:
+def _cut_to_width(
+    text: str, first: int, last: int, width: int, widest: int, behind: int | None
+) -> Iterator[tuple[int, int, str, str]]:
     """The rows of a line that show its characters from `first` to `last`: start, end, and the ellipses around."""
     room = width - 2 * len(ELLIPSIS)
     span = max(widest, cell_len(text[first:last]))
-    behind = cell_len(text[last : last + width])
+    behind = cell_len(text[last : last + width]) if behind is None else behind
     context = room - span
     left = max(context - min(behind, context // 2), _LEAST_CONTEXT if last else 0)
     start, used = first, 0

@@ -343,7 +343,12 @@ def _mark_pieces(line: Iterable[TextPiece], style: str = "") -> Cell:
 
 
 def _format_path(path: str, spans: Iterable[Span], width: int, style: str = "") -> Cell:
-    return _mark_pieces(cut_start(split_pieces(path, spans), width), style)
+    """A path with its name; a name that is too long with its first match."""
+    whole = split_pieces(path, spans)
+    shown = cut_start(whole, width)
+    if any(piece.matches for piece in whole) and not any(piece.matches for piece in shown):
+        shown = cut_around_match(whole, width)
+    return _mark_pieces(shown, style)
 
 
 def _format_line(row: LineRow | PastRow, width: int) -> Cell:

@@ -359,3 +359,12 @@ async def test_a_further_change_is_shown_while_it_is_asked() -> None:
         await pilot.press("enter")  # what was highlighted still is
         await pilot.pause()
         assert app.answers == [KeepMine()]
+
+
+async def test_lines_of_which_only_one_is_too_long_stay_below_each_other() -> None:
+    base = "# Decision about the dead-letter queue and what its owners do at night\n"
+    found = conflict(base.replace("\n", "XY\n"), base.replace("\n", " changed elsewhere\n"), base=base)
+    async with asking(found) as (app, _, _press):
+        starts = [match.start() for line in app.text.split("\n") if (match := re.search("owners do at night", line))]
+        assert len(starts) == 3
+        assert len(set(starts)) == 1
