@@ -190,7 +190,7 @@ def build_passed_page(passed: PassedCheck) -> Writer:
 
     def write(width: int) -> list[PageLine]:
         head = (("ok  ", "ok"), (to_one_line(passed.name), "strong"), (f"  {passed.family}", "detail"))
-        return join_parts([head, *wrap_text(f"{passed.words}.", width)])
+        return join_parts([head, *wrap_text(format_message(passed.words), width)])
 
     return write
 
