@@ -116,10 +116,11 @@ def _print_places(places: "list[MemoryLocation]") -> None:
 def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
     return {
         "path": place.path,
-        "owner": place.owner.value,
+        "owner": str(place.owner),
         "name": place.name or None,
         "project": place.project,
         "project_exists": place.project_exists,
+        "closed": place.closed or None,
         "files": place.files,
         "all_counted": place.is_counted,
         "changed": None if place.changed_ns is None else output.format_utc(place.changed_ns // 1_000),

@@ -57,8 +57,8 @@ def list_config_directories(home: str | None = None) -> list[str]:
 
 def find_claude_code_memories(home: str, reach: DirectoryProber) -> Iterator[ClaudeCodeMemory]:
     """All that there are; of one that is found twice the first tells most."""
-    names = _DirectoryFinder(reach)
-    projects = dict.fromkeys(_iter_working_directories())
+    names = DirectoryFinder(reach)
+    projects = dict.fromkeys(iter_working_directories())
     for top in list_config_directories(home):
         escaped = glob.escape(top)
         for path in sorted(glob.glob(f"{escaped}/projects/*/memory")):
@@ -82,7 +82,7 @@ def find_claude_code_memories(home: str, reach: DirectoryProber) -> Iterator[Cla
                     yield ClaudeCodeMemory(path, project, os.path.basename(path))
 
 
-def _iter_working_directories() -> list[str]:
+def iter_working_directories() -> list[str]:
     """The working directory and those above it in its repository: a project is often looked at from within."""
     try:
         here = os.getcwd()
@@ -101,7 +101,7 @@ def encode_path(path: str) -> str:
     return _OTHER.sub("-", _BEYOND.sub("--", path))
 
 
-def find_project(directory: str, names: "_DirectoryFinder | None" = None) -> str | None:
+def find_project(directory: str, names: "DirectoryFinder | None" = None) -> str | None:
     """Where a project is, or was, whose sessions and memory are kept in a directory; `None` if nothing tells it."""
     name = os.path.basename(directory)
     for path in _sort_newest(glob.glob(f"{glob.escape(directory)}/*.jsonl")):
@@ -112,7 +112,7 @@ def find_project(directory: str, names: "_DirectoryFinder | None" = None) -> str
     if names is not None:
         return names.find_path(name)
     with DirectoryProber() as reach:
-        return _DirectoryFinder(reach).find_path(name)
+        return DirectoryFinder(reach).find_path(name)
 
 
 def _is_encoded_name(name: str, written: str) -> bool:
@@ -138,7 +138,7 @@ def _read_working_directories(path: str) -> Iterator[str]:
             yield os.path.normpath(where)
 
 
-class _DirectoryFinder:
+class DirectoryFinder:
     """Finds directories by how their paths are written."""
 
     def __init__(self, reach: DirectoryProber) -> None:

@@ -15,7 +15,8 @@ from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.fs.no_atime import open_without_atime
 from memtui.fs.state import list_recent_folders
-from memtui.places.claude_code import find_claude_code_memories
+from memtui.places.claude_code import find_claude_code_memories, iter_working_directories
+from memtui.places.dialects import find_dialect_memories
 from memtui.places.probe import DirectoryProber
 from memtui.places.vscode import find_vscode_memories
 
@@ -46,6 +47,9 @@ class MemoryLocation:
     Attributes:
         path: With `~` expanded and links resolved.
         display_path: On one line, `~` for the home directory, hidden characters made visible.
+        owner: A `MemoryOwner`, or the name of a dialect.
+        title: The owner for a person, where a dialect has it.
+        closed: Why the notes cannot be read; empty if they can.
         changed_ns: When the newest file was written, in nanoseconds since 1970; `None` if it is empty.
         project: The directory that they are about; `None` if there is none or it is unknown.
         project_exists: `None` if there is no project or it is unknown.
@@ -58,12 +62,14 @@ class MemoryLocation:
     display_path: str
     files: int
     changed_ns: int | None
-    owner: MemoryOwner = MemoryOwner.HERE
+    owner: str = MemoryOwner.HERE
     project: str | None = None
     project_exists: bool | None = None
     name: str = ""
     is_counted: bool = True
     unseen: int = 0
+    title: str = ""
+    closed: str = ""
 
 
 def find_memory_folders(
@@ -90,11 +96,18 @@ def _iter_candidates(home: str, reach: DirectoryProber) -> Iterator[MemoryLocati
     for pattern in ("./memories", "./memory/memories", f"{glob.escape(home)}/memories"):
         for path in glob.glob(pattern):
             yield _build_unreachable(path, MemoryOwner.HERE)
+    projects = dict.fromkeys(iter_working_directories())
     for memory in find_claude_code_memories(home, reach):
+        projects |= {memory.project: None} if memory.project is not None else {}
         owner = MemoryOwner.CLAUDE_AGENT if memory.agent else MemoryOwner.CLAUDE_CODE
         yield replace(_add_project(memory.project, _build_unreachable(memory.path, owner), reach), name=memory.agent)
     for kept in find_vscode_memories(home):
+        projects |= {kept.project: None} if kept.project is not None else {}
         yield _add_project(kept.project, _build_unreachable(kept.path, MemoryOwner.VSCODE), reach)
+    for other in find_dialect_memories(home, projects, reach):
+        kind = other.dialect
+        place = replace(_build_unreachable(other.path, kind.name), title=kind.title, closed=kind.closed)
+        yield _add_project(other.project, place, reach)
     for path in list_recent_folders():
         yield _build_unreachable(path, MemoryOwner.RECENT)
 
@@ -103,7 +116,7 @@ def _add_project(project: str | None, place: MemoryLocation, reach: DirectoryPro
     return replace(place, project=project, project_exists=None if project is None else reach.is_directory(project))
 
 
-def _build_unreachable(path: str, owner: MemoryOwner) -> MemoryLocation:
+def _build_unreachable(path: str, owner: str) -> MemoryLocation:
     return MemoryLocation(path, "", 0, None, owner)
 
 
@@ -142,7 +155,7 @@ def _walk_files(top: str) -> Iterator["os.DirEntry[str]"]:
 
 # Descriptions
 
-_OWNERS = {
+_OWNERS: dict[str, str] = {
     MemoryOwner.HERE: "here",
     MemoryOwner.CLAUDE_CODE: "Claude Code",
     MemoryOwner.CLAUDE_AGENT: "agent",
@@ -153,13 +166,15 @@ _OWNERS = {
 
 def format_owner(place: MemoryLocation) -> str:
     """Whose memories they are, in words and on one line."""
-    return f"{_OWNERS[place.owner]} {to_one_line(place.name)}".rstrip()
+    return f"{place.title or _OWNERS[place.owner]} {to_one_line(place.name)}".rstrip()
 
 
 def format_project(place: MemoryLocation) -> str:
     """Which project they are about, and whether it is still there; empty where there is none."""
     if not place.files and not place.is_counted:
         return "the disk does not respond"
+    if place.closed:
+        return place.closed
     if place.project is None:
         return "unknown project" if place.owner is MemoryOwner.CLAUDE_CODE else ""
     case = {True: "", False: " (deleted)", None: " (does not respond)"}[place.project_exists]

@@ -1,0 +1,184 @@
+"""Where other agents keep their memories: data in `dialects.toml`, and the registers that some of them keep."""
+
+import fnmatch
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from memtui.core.lazy_dataclass import dataclass
+from memtui.places.claude_code import DirectoryFinder, find_project
+from memtui.places.probe import DirectoryProber, parse_object, read_start
+
+_REGISTER_BYTES = 1_000_000
+_PATH_BYTES = 10_000
+_MOST_NAMES = 10_000
+"""Names of one directory that are matched, and projects of one register that are looked at."""
+_CHOICE = re.compile(r"\{([^}]*)\}")
+_PROJECT_ITEM = re.compile(r"[ \t]*-[ \t]+([\"']?)(/[^\n]*?)\1[ \t]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A kind of memory folder; the fields are described in `dialects.toml`."""
+
+    name: str
+    title: str
+    folders: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    needs: int = 1
+    project: str = ""
+    closed: str = ""
+
+    def is_kind_of(self, folder: str) -> bool:
+        """Whether a folder holds what such a one does; nothing of it is opened."""
+        within = glob.escape(folder)
+        found = 0
+        for mark in self.marks:
+            found += next(glob.iglob(os.path.join(within, mark)), None) is not None
+            if found >= self.needs:
+                return True
+        return False
+
+
+class DialectMemory(NamedTuple):
+    """A memory folder of a kind; `project` is the directory that it is about, if that is known."""
+
+    path: str
+    dialect: Dialect
+    project: str | None = None
+
+
+@cache
+def load_dialects() -> tuple[Dialect, ...]:
+    """All kinds that are known."""
+    import tomllib  # noqa: PLC0415 - start-up: only where folders are searched for
+
+    tables = tomllib.loads(files("memtui.places").joinpath("dialects.toml").read_text(encoding="utf-8"))
+    return tuple(_build_dialect(name, **table) for name, table in tables.items())
+
+
+def _build_dialect(
+    name: str, *, title: str, needs: int = 1, project: str = "", closed: str = "", **patterns: list[str]
+) -> Dialect:
+    lists = {key: tuple(patterns.pop(key, ())) for key in ("folders", "projects", "marks")}
+    if patterns:
+        raise ValueError(f"{name} has an unknown key: {', '.join(patterns)}")
+    return Dialect(name, title, **lists, needs=needs, project=project, closed=closed)
+
+
+def find_dialect_memories(home: str, projects: Iterable[str], reach: DirectoryProber) -> Iterator[DialectMemory]:
+    """All that there are: the user's, those of projects that are known, and those that a register names.
+
+    Args:
+        home: The home directory.
+        projects: Directories of projects that are known.
+        reach: Tells which directories are there.
+    """
+    known = dict.fromkeys([*projects, *_read_serena_projects(home)])
+    names = DirectoryFinder(reach)
+    for dialect in load_dialects():
+        for pattern in filter(None, (_place_pattern(each, home) for each in dialect.folders)):
+            for path in _match(dialect, "/", pattern.lstrip("/"), reach):
+                yield DialectMemory(path, dialect, _read_project(dialect, path, names))
+        for project in known if dialect.projects else ():
+            if reach.is_directory(project):
+                for pattern in dialect.projects:
+                    for path in _match(dialect, project, pattern, reach):
+                        yield DialectMemory(path, dialect, project)
+    yield from _read_basic_memory_projects(home)
+
+
+def _place_pattern(pattern: str, home: str) -> str | None:
+    """An absolute pattern: the choice at its beginning is made; `None` where nothing of it is set."""
+    found = _CHOICE.match(pattern)
+    assert found is not None, pattern
+    for choice in found[1].split("|"):
+        top = os.environ.get(choice[1:]) if choice.startswith("$") else home + choice[1:]
+        if top and os.path.isabs(top):
+            return glob.escape(os.path.normpath(top)) + pattern[found.end() :]
+    return None
+
+
+def _match(dialect: Dialect, top: str, pattern: str, reach: DirectoryProber) -> Iterator[str]:
+    for path in _expand(top, pattern, reach):
+        is_there = reach.is_directory(path)
+        if is_there is None or (is_there and dialect.is_kind_of(path)):
+            yield path
+
+
+def _expand(top: str, pattern: str, reach: DirectoryProber) -> list[str]:
+    """The paths that a pattern may stand for. Names are read only where the disk answers."""
+    paths = [top]
+    for part in pattern.split("/"):
+        if glob.has_magic(part):
+            above = [path for path in paths if reach.is_directory(path)]
+            paths = [os.path.join(path, name) for path in above for name in fnmatch.filter(_list_names(path), part)]
+        else:
+            paths = [os.path.join(path, part) for path in paths]
+    return paths
+
+
+def _list_names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))[:_MOST_NAMES]
+    except OSError:
+        return []
+
+
+# Which project a folder is about
+
+
+def _read_project(dialect: Dialect, path: str, names: DirectoryFinder) -> str | None:
+    if dialect.project == "name":
+        above = os.path.dirname(path)
+        return find_project(above, names) if os.path.basename(os.path.dirname(above)) == "projects" else None
+    file, _, key = dialect.project.partition("#")
+    if not file:
+        return None
+    data = read_start(os.path.join(path, file), _PATH_BYTES, os.O_NOFOLLOW)
+    said = parse_object(data).get(key) if key else os.fsdecode(data).strip()
+    return os.path.normpath(said) if isinstance(said, str) and _is_path(said) else None
+
+
+def _is_path(text: str) -> bool:
+    return os.path.isabs(text) and "\0" not in text and "\n" not in text
+
+
+# Registers of projects
+
+_BASIC_MEMORY = Dialect("basic-memory", "Basic Memory")
+
+
+def _read_serena_projects(home: str) -> list[str]:
+    """The directories of the projects that Serena has registered."""
+    top = os.environ.get("SERENA_HOME") or os.path.join(home, ".serena")
+    text = read_start(os.path.join(top, "serena_config.yml"), _REGISTER_BYTES).decode("utf-8", "surrogateescape")
+    items: list[str] = []
+    for line in f"\n{text}".partition("\nprojects:")[2].split("\n")[1:]:
+        found = _PROJECT_ITEM.match(line)
+        if found is not None and _is_path(found[2]):
+            items.append(os.path.normpath(found[2]))
+        elif line.strip() and not line.lstrip().startswith("#"):
+            break  # the next key
+    return items[:_MOST_NAMES]
+
+
+def _read_basic_memory_projects(home: str) -> Iterator[DialectMemory]:
+    """The folders that Basic Memory's configuration names."""
+    config = os.environ.get("XDG_CONFIG_HOME")
+    tops = (
+        os.environ.get("BASIC_MEMORY_CONFIG_DIR"),
+        config and os.path.join(config, "basic-memory"),
+        os.path.join(home, ".basic-memory"),
+    )
+    top = next(each for each in tops if each and os.path.isabs(each))
+    projects = parse_object(read_start(os.path.join(top, "config.json"), _REGISTER_BYTES)).get("projects")
+    for given in list(projects.values())[:_MOST_NAMES] if isinstance(projects, dict) else ():
+        path = given.get("path") if isinstance(given, dict) else given
+        if isinstance(path, str) and _is_path(path):
+            yield DialectMemory(os.path.normpath(path), _BASIC_MEMORY)
