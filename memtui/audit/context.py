@@ -408,6 +408,11 @@ archive archived archives history old log logs journal journals diary session se
 decisions adr deprecated obsolete legacy backup backups template templates example examples tmp trash
 """
 _OLD = frozenset(_WORDS_OF_OLD.split())
+_WORDS_OF_WORK = """
+plan plans planned planning roadmap todo todos backlog proposal proposals progress report reports completion completed
+findings retrospective retro postmortem refactoring refactor migration review reviews milestones milestone handoff handover
+"""
+_WORK = frozenset(_WORDS_OF_WORK.split())
 DATED = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?\d\d)?)?(?!\d)")
 """A year, a month or a day."""
 
@@ -432,6 +437,11 @@ def is_hidden(path: str) -> bool:
 def is_dated_note(path: str) -> bool:
     """Whether a note tells of a day, or of the past, by its name or its directory: it need not hold today."""
     return bool(DATED.search(path) or _OLD & set(re.split(r"[\W_]+", path.casefold())))
+
+
+def is_work_note(path: str) -> bool:
+    """Whether a note tells by its name of work that is planned or done: its paths are those of then."""
+    return not _WORK.isdisjoint(re.split(r"[\W_]+", path.rpartition("/")[2].casefold()))
 
 
 def get_body(text: str) -> str:

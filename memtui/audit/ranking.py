@@ -68,7 +68,7 @@ class Cause(StrEnum):
     VALUE = "value"
     """The same secret."""
     DIRECTORY = "directory"
-    """What they name is below one directory that is not there."""
+    """What they name is below one directory that is not there, unless several such went with one commit."""
     COMMIT = "commit"
     """What they name went away with one commit."""
     FILE = "file"
@@ -81,6 +81,8 @@ class Cause(StrEnum):
 
 _FEWEST = {Cause.VALUE: 2, Cause.DIRECTORY: 2, Cause.COMMIT: 2, Cause.FILE: 6, Cause.EVENT: 6, Cause.RULE: 2}
 """Findings that make a group; fewer are told one by one."""
+_MANY_DIRECTORIES = 3
+_COMMIT = "gone_in"
 GONE = "gone_directory"
 """The fact that names the highest directory that is not there, above what a finding says is not."""
 ALIKE = "begins"
@@ -126,7 +128,7 @@ class FindingGroup:
             case Cause.DIRECTORY:
                 return f"below {to_one_line(_get_fact(GONE, self.worst))}/"
             case Cause.COMMIT:
-                return f"deleted with {to_one_line(_get_fact('gone_in', self.worst))}"
+                return f"deleted with {to_one_line(_get_fact(_COMMIT, self.worst))}"
             case Cause.FILE:
                 return f"in {to_one_line(self.worst.location.path)}"
             case Cause.EVENT:
@@ -145,10 +147,13 @@ def group_findings(findings: Sequence[AuditFinding]) -> list[FindingGroup]:
     """
     remaining = list(range(len(findings)))
     groups: dict[int, FindingGroup] = {}
+    moved = _find_moves(findings)
     for cause in Cause:
         by_key: dict[tuple[str, str], list[int]] = {}
         for at in remaining:
-            if key := _KEYS[cause](findings[at]):
+            if (key := _KEYS[cause](findings[at])) and not (
+                cause is Cause.DIRECTORY and (findings[at].rule, _get_fact(_COMMIT, findings[at])) in moved
+            ):
                 by_key.setdefault((findings[at].rule, key), []).append(at)
         taken: set[int] = set()
         for (rule, key), members in by_key.items():
@@ -161,6 +166,15 @@ def group_findings(findings: Sequence[AuditFinding]) -> list[FindingGroup]:
         remaining = [at for at in remaining if at not in taken]
     groups |= {at: FindingGroup((findings[at],)) for at in remaining}
     return [groups[at] for at in sorted(groups)]
+
+
+def _find_moves(findings: Sequence[AuditFinding]) -> set[tuple[str, str]]:
+    """The rules and commits of findings below many directories that went at once: one cause, and not one of each."""
+    directories: dict[tuple[str, str], set[str]] = {}
+    for each in findings:
+        if (commit := _get_fact(_COMMIT, each)) and (directory := _get_fact(GONE, each)):
+            directories.setdefault((each.rule, commit), set()).add(directory)
+    return {move for move, below in directories.items() if len(below) >= _MANY_DIRECTORIES}
 
 
 def _compute_id(*parts: str) -> str:
@@ -187,7 +201,7 @@ def _get_rule_key(finding: AuditFinding) -> str:
 _KEYS: dict[Cause, Callable[[AuditFinding], str]] = {
     Cause.VALUE: lambda finding: finding.secret,
     Cause.DIRECTORY: partial(_get_fact, GONE),
-    Cause.COMMIT: partial(_get_fact, "gone_in"),
+    Cause.COMMIT: partial(_get_fact, _COMMIT),
     Cause.FILE: lambda finding: finding.location.path,
     Cause.EVENT: _get_event_key,
     Cause.RULE: _get_rule_key,
@@ -204,7 +218,7 @@ def _describe_directory(group: FindingGroup) -> str:
 
 
 def _describe_commit(group: FindingGroup) -> str:
-    commit, day = (to_one_line(_get_fact(name, group.worst)) for name in ("gone_in", "gone_on"))
+    commit, day = (to_one_line(_get_fact(name, group.worst)) for name in (_COMMIT, "gone_on"))
     return f"{_format_naming(group)} paths deleted by commit {commit}{f' of {day}' if day else ''}"
 
 

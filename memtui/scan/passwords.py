@@ -141,6 +141,8 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             elif not is_found and not quote and not sign.is_tag:
                 value = _read_odd_password(text, at)
                 is_found = bool(value)
+        if is_found and not quote and _is_masked(text, begin, at + len(value)):
+            continue
         if is_found:
             seen = until or at + len(value)
             words = "a password in an assignment" if is_password else "a key or token in an assignment"
@@ -149,6 +151,12 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             is_weak = is_password and is_word_with_digits(text[at:end]) and not is_beside_production(text, begin, end)
             rule, words = (WEAK_RULE, "a weak password in an assignment") if is_weak else (_RULE, words)
             yield Spot("secret", rule, begin, seen, words, (at, end))
+
+
+def _is_masked(text: str, begin: int, end: int) -> bool:
+    """Whether somebody has masked the rest of a value; what is printed in bold italics is not."""
+    line = text[text.rfind("\n", max(0, begin - 200), begin) + 1 : begin]
+    return text.startswith("***", end) and "***" not in line
 
 
 class _Sign(NamedTuple):

@@ -47,6 +47,7 @@ _OTHER_COMMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("<!DOCTYPE", re.compile(r"<!DOCTYPE\s([^<>\"]{1,2000})>")),
 )
 """What other programs than a browser take for a comment, and by what it begins."""
+ORDERS = "tells its reader to do something"
 _OF_ANOTHER = "a hidden comment of another kind, which tells its reader to do something"
 _BEHIND_MARK = "text after the mark of a code block, which tells its reader to do something"
 _FEWEST_BLANKS = 3  # blanks between the words of a comment of another program, of which less is no sentence
@@ -108,7 +109,7 @@ def _find_comments(text: str, parts: MarkupSpans) -> Iterator[Spot]:
 
 def _judge_comment(words: str, start: int, end: int, what: str, *, is_closed: bool = True) -> Spot | None:
     """What a comment is; `None` for one that a program left for itself."""
-    orders = gives_orders(words)
+    orders = gives_orders(words) and gives_orders(_blank_upkeep(words))
     if is_closed and not words.strip():
         return None
     if is_closed and not (orders and " " in words.strip()) and _get_pattern("directive").match(words):
@@ -116,11 +117,16 @@ def _judge_comment(words: str, start: int, end: int, what: str, *, is_closed: bo
     if not is_closed:
         about = f"{what} that is not shown, and never closed: all that follows is hidden"
     elif orders:
-        about = f"{what} that is not shown, and tells its reader to do something: {_quote(words)}"
+        about = f"{what} that is not shown, and {ORDERS}: {_quote(words)}"
     else:
         about = f"{what} that is not shown: {_quote(words)}"
     is_remark = is_closed and not orders and len(words.strip()) <= _LONGEST_REMARK
     return _build_spot("html-remark" if is_remark else "html-comment", start, end, about)
+
+
+def _blank_upkeep(words: str) -> str:
+    """A comment without what it says of keeping the note itself, as templates do: add entries below."""
+    return _get_pattern("upkeep").sub(" ", words)
 
 
 def _find_other_comments(text: str) -> Iterator[Spot]:

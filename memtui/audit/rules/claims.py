@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
-from memtui.audit.context import AuditContext, get_body, is_dated_note, iter_prose_notes
+from memtui.audit.context import AuditContext, get_body, is_dated_note, is_work_note, iter_prose_notes
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.ranking import GONE
 from memtui.audit.repository import GitRemoval, Repository
@@ -233,7 +233,8 @@ def find_mentioned_paths(said: ClaimLine, repository: Repository, subject: Audit
     line = said.text
     if not ("/" in line or "`" in line):
         return []
-    plain = _get_pattern("link_target").sub(blank_match, _get_pattern("url").sub(blank_match, line))
+    plain = _get_pattern("named_link").sub(blank_match, line) if "](" in line else line
+    plain = _get_pattern("link_target").sub(blank_match, _get_pattern("url").sub(blank_match, plain))
     seen: dict[int, str] = {}
     for found in _get_pattern("span").finditer(plain):
         if inside := _get_pattern("in_span").fullmatch(found[1].strip()):
@@ -483,7 +484,7 @@ def _get_removal(claim: Claim, removals: Mapping[str, GitRemoval]) -> GitRemoval
 def _iter_doubtful_claims(path: str, text: str, subject: AuditContext, repository: Repository) -> Iterator[Claim]:
     """What a note says and no file bears out."""
     subject.check_cancelled()
-    if is_dated_note(path) or not _may_make_claim(text):
+    if is_dated_note(path) or is_work_note(path) or not _may_make_claim(text):
         return
     counts = dict.fromkeys(ClaimKind, 0)
     seen: set[tuple[ClaimKind, str]] = set()

@@ -12,6 +12,7 @@ from memtui.scan.hidden import find_hidden
 from memtui.scan.names import Oddity, find_oddities, find_twins, is_hidden, is_usual_hidden
 from memtui.scan.secrets import find_secrets
 from memtui.scan.spots import Spot
+from memtui.scan.unrendered_text import ORDERS
 from memtui.scan.work_budget import WorkBudget, WorkBudgetSpent
 
 _MOST = 20  # findings of one rule in one note; the others are counted
@@ -82,11 +83,13 @@ def _build_hit(path: str, spot: Spot, known: list[tuple[int, int]]) -> Hit:
         start, end = words.find("“"), words.rfind("”")
         words = f"{words[:start]}words with a secret{words[end + 1 :] if end > start else ''}"
     hit = replace(Hit.from_spot(spot, path), words=words)
-    return replace(hit, facts={ALIKE: _get_beginning(words)}) if spot.rule == "html-comment" else hit
+    if spot.rule != "html-comment":
+        return hit
+    return replace(hit, facts={ALIKE: _get_beginning(words) if ORDERS in words else ""})
 
 
 def _get_beginning(words: str) -> str:
-    """The first words of what is quoted: comments of one template share them."""
+    """The first words of what is quoted: comments of one template share them. Those without orders are of one kind."""
     return " ".join(words.partition("“")[2].casefold().split()[:_ALIKE])
 
 

@@ -5,11 +5,16 @@ see who wrote a note, to approve what changed, and to undo it quickly.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import AuditRule, Hit, read_rules
+from memtui.audit.ranking import ALIKE
 from memtui.audit.rules import orders
+from memtui.core.unicode import to_one_line
 from memtui.scan.injection import find_injections
+
+_ALIKE = 400  # characters of what was found by which it is known in other notes
 
 RULES: tuple[AuditRule, ...] = (*read_rules("injection"), *orders.RULES)
 
@@ -23,7 +28,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     for spot in find_injections(note.text, note.path):
         if (spot.rule, spot.start) not in seen:
             seen.add((spot.rule, spot.start))
-            yield Hit.from_spot(spot, note.path)
+            alike = to_one_line(note.text[spot.start : spot.end][:_ALIKE])
+            yield replace(Hit.from_spot(spot, note.path), facts={ALIKE: alike})
 
 
 def check_folder(subject: AuditContext) -> Iterator[Hit]:

@@ -5,15 +5,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.audit.context import AuditContext, LineOffsets, is_hidden, is_prose, iter_prose_notes
+from memtui.audit.context import DATED, AuditContext, LineOffsets, is_hidden, is_prose, iter_prose_notes
 from memtui.audit.model import Hit
 from memtui.audit.ranking import GONE
 from memtui.core.edits import format_human_size
 from memtui.core.events import EntryKind
+from memtui.core.settings import AuditSettings
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.links import Link, LinkTargets, find_links, get_note_names
-from memtui.notes.memory_index import MemoryIndex, is_auto_loaded, is_index, is_team_note, parse_index
+from memtui.notes.memory_index import NAME, MemoryIndex, is_auto_loaded, is_index, is_team_note, parse_index
 
 _DEAD = "dead-link"
 _ORPHAN = "orphan"
@@ -36,6 +37,11 @@ _PLACEHOLDER = re.compile(
 _MOST_SOUGHT = 200  # dead links for which the nearest name is looked for
 _FEWEST = 8
 _LINKED = 0.8  # the share of notes with a link to them from which on links are a habit
+
+
+_OPENCLAW_MOST = 20_000
+"""The characters of a file that OpenClaw loads unless it is told otherwise; some versions load 12,000."""
+_NO_LIMITS = AuditSettings(max_lines=0, max_index_bytes=0)
 
 
 class LinkMap(NamedTuple):
@@ -230,9 +236,11 @@ def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
         if text is None:
             continue
         settings = subject.audit
-        index = parse_index(text, path, max_lines=settings.max_lines, max_bytes=settings.max_index_bytes)
+        is_ours = not _is_of_openclaw(path, subject)
+        most = settings if is_ours else _NO_LIMITS
+        index = parse_index(text, path, max_lines=most.max_lines, max_bytes=most.max_index_bytes)
         lines = LineOffsets(text)
-        yield from _check_index_length(index, path, lines)
+        yield from _check_index_length(index, path, lines) if is_ours else _check_openclaw_length(text, path)
         for link in index.entries:
             if linked.paths.resolve(link, path) is None and known.is_dead(link, path, is_entry=True):
                 yield known.build_hit(_MISSING, "has an entry for {}, which does not exist", link, path, lines)
@@ -243,6 +251,19 @@ def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
     if counts:
         more = f"; and {len(counts) - 1:,} more such" if len(counts) > 1 else ""
         subject.log.counted["index"] = counts[0] + more
+
+
+def _is_of_openclaw(path: str, subject: AuditContext) -> bool:
+    """Whether an index is the long-term memory of OpenClaw: beside it are notes of days, in `memory`."""
+    days = f"{path[: -len(NAME)]}memory/"
+    return any(each.startswith(days) and DATED.search(each[len(days) :]) for each in subject.notes)
+
+
+def _check_openclaw_length(text: str, path: str) -> Iterator[Hit]:
+    """OpenClaw counts no lines: of too many characters it leaves out the middle (`bootstrapMaxChars`)."""
+    if (characters := len(text)) > _OPENCLAW_MOST:
+        words = f"{characters:,} characters: of more than {_OPENCLAW_MOST:,} OpenClaw leaves out the middle"
+        yield Hit(_LONG, path, words, start=0, end=0, facts={"characters": characters}, identity="")
 
 
 def _check_index_length(index: MemoryIndex, path: str, lines: LineOffsets) -> Iterator[Hit]:

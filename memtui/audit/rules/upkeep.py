@@ -13,6 +13,8 @@ from memtui.notes.memory_index import is_index, is_team_note
 
 RULES: tuple[AuditRule, ...] = read_rules("upkeep")
 
+_MAY_BE_EMPTY = frozenset({"inbox", "outbox", "queue", "todo", "todos", "scratch", "scratchpad", "drafts", "backlog"})
+"""Names of notes that are meant to be emptied."""
 _OWN_READER = 5
 """Times what memtui's tool shows of a note at once, as Claude Code's own tool reads (25,000 tokens at most)."""
 
@@ -22,6 +24,8 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
     if is_hidden(note.path) or not is_prose(note.path) or (text := note.text) is None:
         return
     if not text.strip("\ufeff \t\r\n"):
+        if note.path.rpartition("/")[2].partition(".")[0].casefold() in _MAY_BE_EMPTY:
+            return
         yield Hit("empty-note", note.path, "says nothing", identity="")
         return
     # Agents without memtui read with tools of their own, which take more at once.
