@@ -16,6 +16,9 @@ _SENTENCE = re.compile(r"[^\n]{1,600}?(?:[.!?](?=\s)|(?=\n)|\Z)|[^\n]{600}")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 
 
+_TERMS = ("acting", "standing", "risky", "aims", "harming", "harmed")
+
+
 class Order(NamedTuple):
     """A sentence that orders something for every session to come.
 
@@ -23,12 +26,14 @@ class Order(NamedTuple):
         start: Its first character in the text, and `end` the one behind it.
         words: The sentence, folded.
         is_risky: Whether it has an effect beyond the note: something is sent, run, granted, kept from the person.
+        is_standing: Whether its words say that it holds for later sessions; without them it would do harm at once.
     """
 
     start: int
     end: int
     words: str
     is_risky: bool
+    is_standing: bool = True
 
 
 class _Terms:
@@ -49,13 +54,14 @@ def _load_terms(name: str) -> _Terms:
 
 
 def find_orders(text: str) -> Iterator[Order]:
-    """What in a text orders something for every session to come, in its order."""
+    """What in a text orders something for every session to come, or would do harm, in its order."""
     fold = fold_text(text)
-    acting, standing, risky, aims = map(_load_terms, ("acting", "standing", "risky", "aims"))
+    acting, standing, risky, aims, harming, harmed = map(_load_terms, _TERMS)
     for found in _SENTENCE.finditer(fold.text):
         sentence = found.group()
         words = set(_WORD.findall(sentence))
-        if acting.stand_in(sentence, words) and standing.stand_in(sentence, words):
+        is_standing = acting.stand_in(sentence, words) and standing.stand_in(sentence, words)
+        if is_standing or (harming.stand_in(sentence, words) and harmed.stand_in(sentence, words)):
             is_risky = risky.stand_in(sentence, words) and aims.stand_in(sentence, words)
             start = found.start() + len(sentence) - len(sentence.lstrip())
-            yield Order(*fold.locate(start, found.end()), sentence.strip(), is_risky)
+            yield Order(*fold.locate(start, found.end()), sentence.strip(), is_risky, is_standing)

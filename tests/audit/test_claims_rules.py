@@ -180,6 +180,9 @@ def test_paths_that_the_repository_lacks_are_found(folder: Folder, repo: Repo, t
         "4 modified files: `lexer.py`, `src/shop/lexer.py`",
         "A safety net: no `src/shop/lexer.py` link or second plugin exists",
         "| **Deliverable** | `src/shop/lexer.py` (483 lines) |",
+        "**First seen:** review of May, `src/shop/lexer.py` line 4",
+        "## Recent changes\n\n- `src/shop/lexer.py`: types",
+        "[`src/shop/lexer.py`](lexer.py)",
     ],
 )
 def test_what_is_no_claim_of_a_path_is_passed_over(folder: Folder, repo: Repo, text: str) -> None:
@@ -284,6 +287,12 @@ def test_what_is_no_claim_of_an_address_is_passed_over(folder: Folder, repo: Rep
 def test_notes_of_a_day_and_of_the_past_are_passed_over(folder: Folder, repo: Repo) -> None:
     text = "`src/shop/lexer.py`, commit 0badc0ffee, http://localhost:9999/\n"
     folder.write({"2026-01-03.md": text, "archive/a.md": text, "diary/01-shop.md": text})
+    assert folder.hits(claims, repo=repo.path) == []
+
+
+def test_notes_of_work_that_is_planned_or_done_make_no_claims(folder: Folder, repo: Repo) -> None:
+    text = "`src/shop/lexer.py`\n"
+    folder.write({"lexer-plan.md": text, "phase1_completion_report.md": text, "work/progress.md": text})
     assert folder.hits(claims, repo=repo.path) == []
 
 

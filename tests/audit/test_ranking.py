@@ -150,6 +150,12 @@ def test_two_paths_that_one_commit_took_away_are_one_row(claimed: list[AuditFind
     assert [len(group.findings) for group in group_findings(claimed)] == [2]
 
 
+def test_a_commit_that_took_many_directories_away_is_one_row() -> None:
+    moved = [each for at, gone in enumerate(("a", "b", "c")) for each in claims(2, gone, fingerprint=f"{at:016x}")]
+    assert [group.cause for group in group_findings(moved)] == [Cause.COMMIT]
+    assert [group.cause for group in group_findings(moved[:4])] == [Cause.DIRECTORY] * 2
+
+
 def test_comments_are_only_one_row_where_they_begin_alike() -> None:
     comments = [
         made(at, rule="html-comment", among="{count} comments", facts={ALIKE: begins})

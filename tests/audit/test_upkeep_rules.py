@@ -284,6 +284,22 @@ def test_an_index_over_what_is_loaded_is_told_where_loading_stops(folder: Folder
     assert hit.words == "loading stops after 1000B: 1 line has no effect"
 
 
+def test_of_an_index_of_openclaw_characters_count_and_no_lines(folder: Folder) -> None:
+    folder.write({"MEMORY.md": "- a\n" * 203, "memory/2026-03-05.md": "Rain.\n"})
+    assert folder.hits(upkeep, rules=["long-index"]) == []
+    folder.write({"MEMORY.md": "- a\n" * 5_001})
+    (hit,) = folder.hits(upkeep, rules=["long-index"])
+    assert hit.words == "20,004 characters: of more than 20,000 OpenClaw leaves out the middle"
+
+
+def test_two_quiet_days_are_no_duplicates(folder: Folder) -> None:
+    text = "Nothing was done on this day, and nobody asked for anything. " * 8
+    folder.write({"2026-03-05.md": text, "2026-03-06.md": text})
+    assert folder.hits(upkeep, rules=["duplicate"]) == []
+    folder.write({"plan.md": text})
+    assert [hit.path for hit in folder.hits(upkeep, rules=["duplicate"])] == ["2026-03-05.md", "2026-03-06.md"]
+
+
 # Contradictions
 
 
@@ -436,7 +452,16 @@ def test_values_that_exclude_each_other_are_told(folder: Folder, notes: dict[str
 
 
 def test_long_and_empty_notes_are_told(folder: Folder) -> None:
-    folder.write({"long.md": "x" * 16_001, "fits.md": "x" * 16_000, "empty.md": " \n", "none.txt": "", ".hidden": ""})
+    folder.write(
+        {
+            "long.md": "x" * 16_001,
+            "fits.md": "x" * 16_000,
+            "empty.md": " \n",
+            "none.txt": "",
+            ".hidden": "",
+            "inbox.md": "",
+        }
+    )
     hits = folder.hits(upkeep, rules=["long-note", "empty-note"])
     assert [(hit.rule, hit.path) for hit in hits] == [
         ("empty-note", "empty.md"), ("long-note", "long.md"), ("empty-note", "none.txt")

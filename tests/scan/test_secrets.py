@@ -228,6 +228,7 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
         "token: github-token-prod",
         "secret: DB_SECRET_2024",
         "password: ********",
+        "- Token: qX7mP2vLk9RtZw4YbN8sHd3F*** (in the keyring)",
         "password: xxxxxxxxxx1",
         "password: 2026-03-05",
         "Password reset: 30 minutes",

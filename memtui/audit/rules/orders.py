@@ -88,7 +88,7 @@ def _find_reason(
         return None
     if (source := next((text for text in reversed(context.read) if _says(text.text, each.order)), None)) is not None:
         return COPIED, f"in words of {_format_source(source, subject)}, which the agent read before it wrote them"
-    if not each.order.is_risky:
+    if not (each.order.is_risky and each.order.is_standing):
         return None
     if reads := [text for text in context.read if text.turn == context.turn]:
         return AFTER_READING, f"written in the turn in which the agent read {_format_sources(reads, subject)}"
