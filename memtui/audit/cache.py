@@ -90,6 +90,11 @@ class AuditCache:
         """Whether a family of rules found nothing in a note that says the same, at the same place."""
         return note.data is not None and family in self._kept.notes.get(note.digest, ())
 
+    def select_unclean(self, notes: Iterable[Note], family: str) -> list[Note]:
+        """The notes that a family of rules has to look at."""
+        kept = self._kept.notes
+        return [note for note in notes if note.data is None or family not in kept.get(note.digest, ())]
+
     def add_clean(self, note: Note, family: str) -> None:
         """Remember that a family of rules looked at all of a note, and found nothing."""
         if note.data is not None:

@@ -27,6 +27,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.core.settings import AuditSettings, Settings
 from memtui.core.text_format import DecodedText, decode_text
+from memtui.core.wording import estimate_token_count
 from memtui.engine import Observer
 from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from memtui.audit.repository import Repository
 
 
+_TOKENS, _BINARY = "tokens of texts", "binary files"
 TEXTS = frozenset({"md", "txt", "json", "jsonl", "yaml", "toml", "xml", "html", "csv", "tsv"})
 """Formats that are text, whatever is in the file."""
 
@@ -129,6 +131,7 @@ class KnownClean(Protocol):
     """What is known to hold nothing; see `memtui.audit.cache`."""
 
     def is_clean(self, note: Note, family: str) -> bool: ...
+    def select_unclean(self, notes: Iterable[Note], family: str) -> list[Note]: ...
 
     def add_clean(self, note: Note, family: str) -> None: ...
 
@@ -190,6 +193,10 @@ class AuditContext:
         hashed.update(repr(rest).encode("utf-8", "surrogatepass"))
         return hashed.hexdigest()
 
+    def select_unclean(self, notes: Iterable[Note], family: str) -> list[Note]:
+        """The notes that a family of rules is not known to find nothing in, in their order."""
+        return list(notes) if self.cache is None else self.cache.select_unclean(notes, family)
+
     def is_clean(self, note: Note, family: str) -> bool:
         """Whether a family of rules is known to find nothing in a note."""
         return self.cache is not None and self.cache.is_clean(note, family)
@@ -198,6 +205,13 @@ class AuditContext:
         """The hits of a check over names and contents of all notes, which is made where it may find something."""
         make = partial(_find_in_all, name, find)
         return make(self) if self.cache is None else self.cache.find_in_all(name, self, make)
+
+    @cached_property
+    def text_counts(self) -> tuple[int, int]:
+        """The estimated tokens of all notes, and how many are no text; where nothing has changed no note is decoded."""
+        counting = self.cache.find_in_all("texts", self, _count_texts) if self.cache else _count_texts(self)
+        next(counting, None)
+        return int(self.log.counted.pop(_TOKENS)), int(self.log.counted.pop(_BINARY))
 
     @cached_property
     def chain(self) -> ChainStatus:
@@ -250,6 +264,13 @@ class AuditContext:
     def has_enabled_rule(self, *rules: str) -> bool:
         """Whether any of these rules runs."""
         return not self.selection or not self.selection.isdisjoint(rules)
+
+
+def _count_texts(subject: AuditContext) -> Iterator[Hit]:
+    counted = subject.log.counted
+    counted[_TOKENS] = str(sum(map(estimate_token_count, subject.iter_texts())))
+    counted[_BINARY] = str(sum(note.is_binary for note in subject.notes.values()))
+    yield from ()
 
 
 def _find_in_all(name: str, find: Callable[[AuditContext], Iterable[Hit]], subject: AuditContext) -> Iterator[Hit]:
@@ -410,7 +431,8 @@ decisions adr deprecated obsolete legacy backup backups template templates examp
 _OLD = frozenset(_WORDS_OF_OLD.split())
 _WORDS_OF_WORK = """
 plan plans planned planning roadmap todo todos backlog proposal proposals progress report reports completion completed
-findings retrospective retro postmortem refactoring refactor migration review reviews milestones milestone handoff handover
+findings retrospective retro postmortem refactoring refactor migration review reviews milestones milestone handoff
+handover
 """
 _WORK = frozenset(_WORDS_OF_WORK.split())
 DATED = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_./]?(?:0[1-9]|1[0-2])(?:[-_./]?\d\d)?)?(?!\d)")

@@ -36,7 +36,7 @@ from memtui.audit.selection import RuleSelection, describe_changed_settings, sel
 from memtui.audit.suppressions import build_ended_dismissal, find_expired, find_suppression
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
-from memtui.core.wording import estimate_token_count, format_count
+from memtui.core.wording import format_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
 from memtui.review.hunks import is_review_end
@@ -104,14 +104,16 @@ class AuditInspection:
             for family in self.families
             if hasattr(family, "check_note") and self._select_rules(family)
         ]
-        notes = select_notes([
-            note
-            for note in subject.notes.values()
-            if (self.paths is None or note.path in self.paths)
-            and not all(subject.is_clean(note, name) for name, _ in families)
-        ])  # fmt: skip
+        selected = self._select_notes()
+        left = {note.path for name, _ in families for note in subject.select_unclean(selected, name)}
+        notes = select_notes([note for note in selected if note.path in left])
         in_all = [("duplicates", duplicates.find_duplicates)] if subject.has_enabled_rule(*duplicates.IDS) else []
         forked.begin(subject, families, notes, in_all)
+
+    def _select_notes(self) -> Iterable[Note]:
+        """The notes whose texts are looked at."""
+        notes, paths = self.subject.notes.values(), self.paths
+        return notes if paths is None else [note for note in notes if note.path in paths]
 
     def _select_rules(self, family: Any) -> set[str]:
         """The rules of a family that run."""
@@ -146,11 +148,7 @@ class AuditInspection:
         """The hits of a family. An exception in one note becomes a finding, and the other notes are still checked."""
         check_note, cache = getattr(family, "check_note", None), self.subject.cache
         if check_note is not None:
-            notes = [
-                note
-                for note in self.subject.notes.values()
-                if (self.paths is None or note.path in self.paths) and not self.subject.is_clean(note, name)
-            ]
+            notes = self.subject.select_unclean(self._select_notes(), name)
             for number, note in enumerate(notes):
                 if number % _EVERY == 0:
                     self.subject.check_cancelled()
@@ -329,7 +327,7 @@ def run_audit(
             inspection.fork_checks(forked)
         inspection.run(seconds)
     files, size = len(subject.notes), sum(note.size for note in subject.notes.values())
-    tokens = sum(map(estimate_token_count, subject.iter_texts()))
+    tokens, _ = subject.text_counts
     return Audit(
         title=title,
         taken_us=now_us,
@@ -389,7 +387,7 @@ def find_passed_checks(
         ran: The ids of the rules that ran to their end.
         found: The ids of the rules with findings, suppressed ones included.
     """
-    unread, binary = subject.count_unread(), sum(note.is_binary for note in subject.notes.values())
+    unread, (_, binary) = subject.count_unread(), subject.text_counts
     files = format_count(sum(note.data is not None for note in subject.notes.values()), "file")
     but = f"; {unread:,} could not be checked" if unread else ""
     on_family = {family: _find_family_rules(rules.values(), family, ran) for family in Family}

@@ -35,6 +35,8 @@ from memtui.journal.rows import (
 MOST = 1 << 29
 """Bytes of the largest database that is read this way."""
 MOST_LOG = 1 << 26
+_MOST_AS_IT_IS = 1 << 28
+"""Bytes of an image that is used as it is: one in memory may grow to a gigabyte."""
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
 _MAGIC = 0x377F0682
@@ -270,6 +272,10 @@ def _read_without_atime(path: str) -> sqlite3.Connection | None:
             return None
         copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         stack.callback(copy.close)
+        if 0 < len(image) <= _MOST_AS_IT_IS:
+            copy.deserialize(image)
+            stack.pop_all()
+            return copy
         with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as source:
             if image:
                 source.deserialize(bytes(image))

@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.audit.context import AuditContext, get_body, is_dated_note, is_work_note, iter_prose_notes
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.ranking import GONE
-from memtui.audit.repository import GitRemoval, Repository
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.scan.ruleset import load_pattern
+
+if TYPE_CHECKING:
+    from memtui.audit.repository import GitRemoval, Repository
 
 _get_pattern = partial(load_pattern, "claims")
 
@@ -53,7 +55,7 @@ class Claim(NamedTuple):
     start: int
     name: str
     sought: str = ""
-    removal: GitRemoval | None = None
+    removal: "GitRemoval | None" = None
     now: str = ""
     beside: str = ""
     only_once: bool = False
@@ -228,7 +230,7 @@ class MentionedPath(NamedTuple):
     is_there: bool
 
 
-def find_mentioned_paths(said: ClaimLine, repository: Repository, subject: AuditContext) -> list[MentionedPath]:
+def find_mentioned_paths(said: ClaimLine, repository: "Repository", subject: AuditContext) -> list[MentionedPath]:
     """The paths of a line that mean something in the repository, in order."""
     line = said.text
     if not ("/" in line or "`" in line):
@@ -249,7 +251,7 @@ def find_mentioned_paths(said: ClaimLine, repository: Repository, subject: Audit
     ]
 
 
-def _find_linked_paths(line: str, repository: Repository) -> Iterator[MentionedPath]:
+def _find_linked_paths(line: str, repository: "Repository") -> Iterator[MentionedPath]:
     """Links to files that the repository had: those to notes are judged as links of the folder."""
     for found in _get_pattern("link_target").finditer(line) if "](" in line else ():
         if found[1] is None or not (inside := _get_pattern("target").match(found[1])):
@@ -259,7 +261,9 @@ def _find_linked_paths(line: str, repository: Repository) -> Iterator[MentionedP
             yield MentionedPath(found.start(1) + inside.start(1), path, repository.has_path(path))
 
 
-def find_path_claims(note: str, said: ClaimLine, named: list[MentionedPath], repository: Repository) -> Iterator[Claim]:
+def find_path_claims(
+    note: str, said: ClaimLine, named: list[MentionedPath], repository: "Repository"
+) -> Iterator[Claim]:
     """The paths of a line that the repository does not have."""
     for each in named:
         if each.is_there:
@@ -280,7 +284,7 @@ def is_source(path: str) -> bool:
     return bool(_get_pattern("extension").fullmatch(path)) and not path.endswith((".md", ".txt"))
 
 
-def _is_path_present(path: str, repository: Repository, subject: AuditContext) -> bool | None:
+def _is_path_present(path: str, repository: "Repository", subject: AuditContext) -> bool | None:
     """Whether the repository has a path; `None` where the note may mean anything else by it."""
     wanted = path.rstrip("/")
     parts = wanted.split("/")
@@ -301,7 +305,7 @@ def _is_path_present(path: str, repository: Repository, subject: AuditContext) -
     return False if is_file and parts[0] in repository.directories else None
 
 
-def _is_name_present(name: str, repository: Repository) -> bool | None:
+def _is_name_present(name: str, repository: "Repository") -> bool | None:
     """The same of a name without a directory: one that the history does not have may be that of anything."""
     if name in repository.by_name:
         return True
@@ -318,7 +322,7 @@ def _has_source_extension(name: str) -> bool:
     return name.rpartition(".")[2].casefold() in _SOURCES
 
 
-def _is_path_suffix(wanted: str, repository: Repository) -> bool:
+def _is_path_suffix(wanted: str, repository: "Repository") -> bool:
     """Whether a path is the end of one that the repository has: notes leave out where all code is."""
     end = f"/{wanted}"
     if any(path.endswith(end) for path in repository.by_name.get(wanted.rpartition("/")[2], ())):
@@ -332,7 +336,7 @@ _BRANCHES = frozenset({"main", "master", "head", "trunk", "develop"})
 
 
 def find_address_claims(
-    note: str, said: ClaimLine, named: Sequence[MentionedPath], repository: Repository
+    note: str, said: ClaimLine, named: Sequence[MentionedPath], repository: "Repository"
 ) -> Iterator[Claim]:
     """The addresses of a line that the repository's texts, or its files, do not know."""
     if "://" not in said.text:
@@ -388,7 +392,7 @@ _FEWEST = 5  # characters from which a name is a claim wherever it stands
 
 
 def find_symbol_claims(
-    note: str, said: ClaimLine, named: Sequence[MentionedPath], repository: Repository
+    note: str, said: ClaimLine, named: Sequence[MentionedPath], repository: "Repository"
 ) -> Iterator[Claim]:
     """The names of a line that no file of the repository says."""
     if "`" not in said.text:
@@ -413,7 +417,7 @@ def find_symbol_claims(
             )
 
 
-def _is_of_repository(modules: Sequence[str], beside: str, repository: Repository) -> bool:
+def _is_of_repository(modules: Sequence[str], beside: str, repository: "Repository") -> bool:
     """Whether a name is qualified by a module of the repository, or stands beside one of its source files."""
     if modules and _is_module_name(modules, repository):
         return True
@@ -424,7 +428,7 @@ def _is_code_name(name: str) -> bool:
     return _get_pattern("code").fullmatch(name) is not None
 
 
-def _is_module_name(modules: Sequence[str], repository: Repository) -> bool:
+def _is_module_name(modules: Sequence[str], repository: "Repository") -> bool:
     """Whether a dotted name begins with a package of the repository, or is of a module in it."""
     first = modules[0]
     if len(first) < 3:
@@ -476,12 +480,12 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
                 yield _build_hit(claim, rule, _describe_claim(claim, removal), removal, gone)
 
 
-def _get_removal(claim: Claim, removals: Mapping[str, GitRemoval]) -> GitRemoval | None:
+def _get_removal(claim: Claim, removals: Mapping[str, "GitRemoval"]) -> "GitRemoval | None":
     removal = removals.get(claim.sought) if claim.sought else claim.removal
     return removal if removal is None or removal.is_definition or not claim.only_defined else None
 
 
-def _iter_doubtful_claims(path: str, text: str, subject: AuditContext, repository: Repository) -> Iterator[Claim]:
+def _iter_doubtful_claims(path: str, text: str, subject: AuditContext, repository: "Repository") -> Iterator[Claim]:
     """What a note says and no file bears out."""
     subject.check_cancelled()
     if is_dated_note(path) or is_work_note(path) or not _may_make_claim(text):
@@ -498,7 +502,7 @@ def _iter_doubtful_claims(path: str, text: str, subject: AuditContext, repositor
                 yield claim
 
 
-def _iter_line_claims(note: str, said: ClaimLine, subject: AuditContext, repository: Repository) -> Iterator[Claim]:
+def _iter_line_claims(note: str, said: ClaimLine, subject: AuditContext, repository: "Repository") -> Iterator[Claim]:
     if subject.has_enabled_rule("missing-commit"):
         yield from find_commit_claims(note, said)
     named = find_mentioned_paths(said, repository, subject)
@@ -521,7 +525,7 @@ def _iter_line_claims(note: str, said: ClaimLine, subject: AuditContext, reposit
             yield claim._replace(only_once=claim.only_once or mood.is_plan)
 
 
-def _describe_claim(claim: Claim, removal: GitRemoval | None) -> str:
+def _describe_claim(claim: Claim, removal: "GitRemoval | None") -> str:
     """What a claim says, and what is known of it."""
     what = f"names {to_one_line(claim.name[:200])}"
     missing = f"which the repository {'no longer has' if removal is not None else 'does not have'}"
@@ -540,7 +544,7 @@ def _describe_claim(claim: Claim, removal: GitRemoval | None) -> str:
     return f"{what}, {missing}{since}{where}"
 
 
-def _build_hit(claim: Claim, rule: str, words: str, removal: GitRemoval | None = None, gone: str = "") -> Hit:
+def _build_hit(claim: Claim, rule: str, words: str, removal: "GitRemoval | None" = None, gone: str = "") -> Hit:
     facts: dict[str, str | int | float] = {claim.kind.value: claim.name[:400]}
     if claim.kind is ClaimKind.PATH and claim.now:
         facts["now"] = claim.now
@@ -552,6 +556,6 @@ def _build_hit(claim: Claim, rule: str, words: str, removal: GitRemoval | None =
     return Hit(rule, claim.note, words, start=claim.start, end=end, facts=facts)
 
 
-def _format_commit_day(removal: GitRemoval) -> str:
+def _format_commit_day(removal: "GitRemoval") -> str:
     """The day of a commit (UTC); whoever made it may have set any."""
     return datetime.fromtimestamp(min(removal.at, 253_402_300_799), UTC).date().isoformat()

@@ -9,9 +9,8 @@ is none of these.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.transcripts.reads import CallContext, StrangerText, find_contexts
 from memtui.audit.context import AuditContext, LineOffsets, Note
 from memtui.audit.masking import mask_message
 from memtui.audit.model import AuditRule, FindingOrigin, Hit, read_rules
@@ -20,6 +19,9 @@ from memtui.core.events import Person, format_actor_name
 from memtui.core.unicode import to_one_line
 from memtui.scan.folding import fold_text
 from memtui.scan.orders import Order, find_orders
+
+if TYPE_CHECKING:
+    from memtui.agents.transcripts.reads import CallContext, StrangerText
 
 RULES: tuple[AuditRule, ...] = read_rules("orders")
 COPIED, AFTER_READING, BY_STRANGER = (rule.id for rule in RULES)
@@ -53,6 +55,10 @@ def find_strange_orders(subject: AuditContext) -> Iterator[Hit]:
         return
     candidates = list(_collect_candidates(subject))
     calls = {each.call for each in candidates if all(each.call)}
+    if not candidates:
+        return
+    from memtui.agents.transcripts.reads import find_contexts  # noqa: PLC0415 - start-up: most folders have no candidate
+
     contexts = find_contexts(sorted(calls), most_bytes=_MOST_BYTES) if calls else {}
     for each in candidates:
         if (reason := _find_reason(each, contexts, subject)) is not None:
@@ -64,9 +70,9 @@ def find_strange_orders(subject: AuditContext) -> Iterator[Hit]:
 
 def _collect_candidates(subject: AuditContext) -> Iterator[_Candidate]:
     """Orders of which the journal knows who wrote them, and that it was not the person."""
-    for note in subject.notes.values():
+    for note in subject.select_unclean(subject.notes.values(), "orders"):
         subject.check_cancelled()
-        if not subject.origins.has_known_author(note.path) or subject.is_clean(note, "orders"):
+        if not subject.origins.has_known_author(note.path):
             continue
         orders = [] if note.text is None or note.is_binary else list(find_orders(note.text))
         if not orders and subject.cache is not None:
@@ -80,17 +86,18 @@ def _collect_candidates(subject: AuditContext) -> Iterator[_Candidate]:
 
 
 def _find_reason(
-    each: _Candidate, contexts: Mapping[tuple[str, str], CallContext], subject: AuditContext
+    each: _Candidate, contexts: Mapping[tuple[str, str], "CallContext"], subject: AuditContext
 ) -> tuple[str, str] | None:
     """The rule that an order breaks by where it came from, and why, as a part of a sentence; `None` for none."""
-    context = contexts.get(each.call, CallContext())
-    if _says(context.prompt, each.order):
+    context = contexts.get(each.call)
+    if context is not None and _says(context.prompt, each.order):
         return None
-    if (source := next((text for text in reversed(context.read) if _says(text.text, each.order)), None)) is not None:
+    read = context.read if context is not None else ()
+    if (source := next((text for text in reversed(read) if _says(text.text, each.order)), None)) is not None:
         return COPIED, f"in words of {_format_source(source, subject)}, which the agent read before it wrote them"
     if not (each.order.is_risky and each.order.is_standing):
         return None
-    if reads := [text for text in context.read if text.turn == context.turn]:
+    if context is not None and (reads := [text for text in read if text.turn == context.turn]):
         return AFTER_READING, f"written in the turn in which the agent read {_format_sources(reads, subject)}"
     summary = subject.journal_summary
     if each.origin.actor in summary.newcomers:
@@ -100,13 +107,13 @@ def _find_reason(
     return None
 
 
-def _format_source(text: StrangerText, subject: AuditContext) -> str:
+def _format_source(text: "StrangerText", subject: AuditContext) -> str:
     """Who gave a text; a secret in it is masked before it is cut, since a half of one is not known to be one."""
     shown = mask_message(to_one_line(text.source), rules=subject.custom.matcher)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
-def _format_sources(texts: Iterable[StrangerText], subject: AuditContext) -> str:
+def _format_sources(texts: Iterable["StrangerText"], subject: AuditContext) -> str:
     first, *others = dict.fromkeys(_format_source(text, subject) for text in texts)
     return f"{first} and {len(others):,} more" if others else first
 
