@@ -101,12 +101,18 @@ class AuditCache:
             self._kept.notes.setdefault(note.digest, set()).add(family)
 
     def find_in_all(
-        self, name: str, subject: AuditContext, find: Callable[[AuditContext], Iterable[Hit]]
+        self,
+        name: str,
+        subject: AuditContext,
+        find: Callable[[AuditContext], Iterable[Hit]],
+        *,
+        is_single: bool = False,
     ) -> Iterator[Hit]:
         """The hits of a check over names and contents of all notes; it is not made where it found nothing in the same.
 
         Args:
             find: Depends on names, contents, settings and selection only, and says what it counted and skipped.
+            is_single: Whether what it said of other notes is forgotten.
         """
         digest, log = f"{name} {subject.digest}", subject.log
         check = self._kept.checks.pop(digest, None)
@@ -125,6 +131,9 @@ class AuditCache:
             log.counted.update(check.counted)
             for rule, reason in check.skipped:
                 log.skip(reason, rule)
+        if is_single:
+            for other in [key for key in self._kept.checks if key.startswith(f"{name} ")]:
+                del self._kept.checks[other]
         self._kept.checks[digest] = check
 
     def encode(self) -> bytes | None:

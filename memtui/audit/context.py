@@ -136,7 +136,12 @@ class KnownClean(Protocol):
     def add_clean(self, note: Note, family: str) -> None: ...
 
     def find_in_all(
-        self, name: str, subject: "AuditContext", find: "Callable[[AuditContext], Iterable[Hit]]"
+        self,
+        name: str,
+        subject: "AuditContext",
+        find: "Callable[[AuditContext], Iterable[Hit]]",
+        *,
+        is_single: bool = False,
     ) -> Iterator[Hit]: ...
 
 
@@ -209,7 +214,9 @@ class AuditContext:
     @cached_property
     def text_counts(self) -> tuple[int, int]:
         """The estimated tokens of all notes, and how many are no text; where nothing has changed no note is decoded."""
-        counting = self.cache.find_in_all("texts", self, _count_texts) if self.cache else _count_texts(self)
+        counting = (
+            self.cache.find_in_all("texts", self, _count_texts, is_single=True) if self.cache else _count_texts(self)
+        )
         next(counting, None)
         return int(self.log.counted.pop(_TOKENS)), int(self.log.counted.pop(_BINARY))
 
