@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 
 PAGES = Path(__file__).parent.parent / "docs"
 TOPICS = (
-    *("getting-started", "browse", "edit", "history", "find", "chat", "agents", "audit", "scripting", "python"),
-    *("settings", "keys", "security", "troubleshooting", "glossary", "architecture", "decisions", "benchmarks"),
+    *("getting-started", "browse", "edit", "history", "find", "chat", "agents", "folders", "audit", "scripting"),
+    *(
+        "python",
+        "settings",
+        "keys",
+        "security",
+        "troubleshooting",
+        "glossary",
+        "architecture",
+        "decisions",
+        "benchmarks",
+    ),
     "audit-accuracy",
 )
 """The names of the pages, in reading order."""
