@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
-from textual._context import visible_screen_stack
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding, BindingsMap
@@ -22,14 +21,12 @@ from textual.geometry import Region, Size
 from textual.keys import _character_to_key as character_to_key
 from textual.message import Message
 from textual.scroll_view import ScrollView
-from textual.strip import Strip
 from textual.widget import Widget
 
 __all__ = [
     "CHECKED_WITH", "LazyStyles", "XTermParser", "add_line_filter", "add_styles_ahead", "can_suspend",
     "character_to_key", "get_bindings", "get_handler_selectors", "get_handlers", "get_key_bindings",
-    "keep_parsed_styles", "render_screen", "set_border_titles", "set_local_clipboard", "set_virtual_height",
-    "suppress_error_output",
+    "keep_parsed_styles", "set_border_titles", "set_local_clipboard", "set_virtual_height", "suppress_error_output",
 ]  # fmt: skip
 
 CHECKED_WITH = "8.2.8"
@@ -152,14 +149,6 @@ def set_local_clipboard(app: App[Any], text: str) -> None:
 def can_suspend(app: App[Any]) -> bool:
     """Whether the program runs in a terminal that it can leave to the shell."""
     return app._driver is not None and app._driver.can_suspend
-
-
-def render_screen(app: App[Any]) -> list[Strip]:
-    """The rows of the screen on top, with those that shine through; empty before there is one."""
-    if not app.screen_stack:
-        return []
-    visible_screen_stack.set(app._background_screens)
-    return app.screen._compositor.render_strips()
 
 
 def suppress_error_output(app: App[Any]) -> None:

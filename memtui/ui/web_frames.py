@@ -8,11 +8,11 @@ that is wider, or made of several code points. So the page needs no tables of wi
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from rich.cells import cell_len
 from rich.color import Color
-from rich.segment import Segment
+from rich.segment import ControlType, Segment
 from rich.style import Style
 from textual.events import (
     AppBlur,
@@ -27,7 +27,6 @@ from textual.events import (
     MouseUp,
     Paste,
 )  # fmt: skip
-from textual.strip import Strip
 
 from memtui.ui.textual_private import character_to_key
 
@@ -39,35 +38,92 @@ _JOINER = "\u200d"
 
 CellStyle = tuple[str, str, int]
 """Color, background and flags."""
+Cell = tuple[str, CellStyle]
+"""A character and its style; empty for the second half of a wide one."""
 Run = tuple[str, CellStyle, int | None]
 """Text, style, and its width in cells; `None` for one code point in each cell."""
 
 
-class FrameBuilder:
-    """Builds frames with the rows that differ from the frame before."""
+_BLANK: Cell = (" ", (_FOREGROUND, _BACKGROUND, 0))
 
-    def __init__(self) -> None:
-        self._rows: list[list[Run]] = []
-        self._width = 0
 
-    def build(self, strips: Sequence[Strip], width: int, number: int) -> dict[str, Any]:
-        """The frame of a screen.
+class CellGrid:
+    """The cells of a screen, and which rows a page does not have yet.
+
+    Args:
+        columns: Cells of a row.
+        rows: Their number.
+    """
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self._cells: list[list[Cell]] = []
+        self.resize(columns, rows)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the size. What is there stays until it is drawn again."""
+        kept = [row[:columns] for row in self._cells[:rows]]
+        self._cells = [row + [_BLANK] * (columns - len(row)) for row in kept]
+        self._cells += [[_BLANK] * columns for _ in range(rows - len(kept))]
+        self._columns = columns
+        self._sent: dict[int, list[Run]] = {}
+        self._changed = set(range(rows))
+
+    def draw(self, segments: Iterable[Segment]) -> None:
+        """Draw what Textual would write to a terminal: text, and controls that move to a place."""
+        x = y = 0
+        for text, style, control in segments:
+            if control is not None:
+                for code in control:
+                    if code[0] == ControlType.CURSOR_MOVE_TO:
+                        _, x, y = cast("tuple[ControlType, int, int]", code)
+            elif text != "\n":  # behind it a control follows
+                x = self._draw_text(text, read_style(style or Style.null()), x, y)
+
+    def _draw_text(self, text: str, style: CellStyle, x: int, y: int) -> int:
+        """Draw at a place; returns the column behind the text."""
+        row = self._cells[y] if y < len(self._cells) else []
+        for character, width in split_text(text):
+            if x + width <= len(row):
+                if not row[x][0] and x:
+                    row[x - 1] = (" ", row[x - 1][1])  # the first half of what loses the second one
+                if x + width < len(row) and not row[x + width][0]:
+                    row[x + width] = (" ", row[x + width][1])
+                row[x : x + width] = [(character, style), *[("", style)] * (width - 1)]
+            x += width
+        self._changed.add(y)
+        return x
+
+    def build_frame(self, number: int) -> dict[str, Any]:
+        """The frame with the rows that changed since the last one, which may be none.
 
         Args:
-            strips: Its rows.
-            width: Cells of a row.
             number: Counts frames.
         """
-        rows = [_build_runs(strip) for strip in strips]
-        if width != self._width or len(rows) != len(self._rows):
-            self._rows, self._width = [], width
         styles: dict[CellStyle, int] = {}
-        changed = []
-        for at, runs in enumerate(rows):
-            if at >= len(self._rows) or runs != self._rows[at]:
-                changed.append([at, [_number_style(run, styles) for run in runs]])
-        self._rows = rows
-        return {"number": number, "width": width, "height": len(rows), "styles": list(styles), "rows": changed}
+        rows = []
+        for y in sorted(self._changed):
+            runs = _build_runs(self._cells[y]) if y < len(self._cells) else None
+            if runs is not None and runs != self._sent.get(y):
+                self._sent[y] = runs
+                rows.append([y, [_number_style(run, styles) for run in runs]])
+        self._changed.clear()
+        size = {"width": self._columns, "height": len(self._cells)}
+        return {"number": number, **size, "styles": list(styles), "rows": rows}
+
+
+def _build_runs(row: Sequence[Cell]) -> list[Run]:
+    runs: list[Run] = []
+    for at, (character, style) in enumerate(row):
+        if not character:
+            continue
+        is_wide = at + 1 < len(row) and not row[at + 1][0]
+        if is_wide or len(character) > 1:
+            runs.append((character, style, 2 if is_wide else 1))
+        elif runs and runs[-1][1:] == (style, None):
+            runs[-1] = (runs[-1][0] + character, style, None)
+        else:
+            runs.append((character, style, None))
+    return runs
 
 
 def _number_style(run: Run, styles: dict[CellStyle, int]) -> list[object]:
@@ -76,24 +132,10 @@ def _number_style(run: Run, styles: dict[CellStyle, int]) -> list[object]:
     return [text, number] if cells is None else [text, number, cells]
 
 
-def _build_runs(segments: Iterable[Segment]) -> list[Run]:
-    runs: list[Run] = []
-    for text, style, control in segments:
-        if control is not None:
-            continue
-        look = _read_style(style or Style.null())
-        for part, cells in _split_text(text):
-            if cells is None and runs and runs[-1][1:] == (look, None):
-                part = runs.pop()[0] + part  # noqa: PLW2901 - the run goes on
-            runs.append((part, look, cells))
-    return runs
-
-
-def _split_text(text: str) -> Iterator[tuple[str, int | None]]:
-    """Parts of a text with their cells; `None` for a part with one code point in each cell."""
+def split_text(text: str) -> Iterator[tuple[str, int]]:
+    """The characters of a text with their cells, 1 or 2; together they are as wide as the terminal takes the text for."""
     if text.isascii():
-        if text:
-            yield text, None
+        yield from ((character, 1) for character in text)
         return
     characters: list[str] = []
     for code_point in text:
@@ -101,24 +143,22 @@ def _split_text(text: str) -> Iterator[tuple[str, int | None]]:
             characters[-1] += code_point
         else:
             characters.append(code_point)
-    widths = [cell_len(each) for each in characters]
-    if sum(widths) != cell_len(text):  # the terminal's rules are others: at least what follows stays in its column
-        yield text[: _MOST_CODE_POINTS * len(text)], cell_len(text)
-        return
-    for character, cells in zip(characters, widths, strict=True):
-        if cells == 1 and len(character) == 1:
-            yield character, None
-        elif cells:
-            yield character[:_MOST_CODE_POINTS], cells
+    room = cell_len(text)
+    for character in characters:
+        width = min(cell_len(character), room, 2)
+        room -= width
+        if width:
+            yield character[:_MOST_CODE_POINTS], width
+    yield from ((" ", 1) for _ in range(room))
 
 
 @lru_cache(maxsize=4_096)
-def _read_style(style: Style) -> CellStyle:
+def read_style(style: Style) -> CellStyle:
     color, background = _read_color(style.color, _FOREGROUND), _read_color(style.bgcolor, _BACKGROUND)
     if style.reverse:
         color, background = background, color
-    set_ = (style.bold, style.dim, style.italic, style.underline, style.strike, style.overline)
-    return color, background, sum(1 << bit for bit, is_set in enumerate(set_) if is_set)
+    flags = (style.bold, style.dim, style.italic, style.underline, style.strike, style.overline)
+    return color, background, sum(1 << bit for bit, is_set in enumerate(flags) if is_set)
 
 
 def _read_color(color: Color | None, default: str) -> str:

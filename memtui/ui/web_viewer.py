@@ -19,11 +19,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
+from rich.console import RenderableType
 from textual.app import App
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.events import Resize
 from textual.geometry import Size
+from textual.screen import Screen
 
 from memtui.config import LoadedConfig, load_config
 from memtui.core.errors import MemtuiError
@@ -33,8 +35,7 @@ from memtui.fs.state import get_state_directory
 from memtui.ui.app import MemtuiApp, run
 from memtui.ui.messages import ChatRequested
 from memtui.ui.terminal import BackgroundDetected
-from memtui.ui.textual_private import render_screen
-from memtui.ui.web_frames import FrameBuilder, parse_events, parse_message, parse_size
+from memtui.ui.web_frames import CellGrid, parse_events, parse_message, parse_size
 from memtui.web import MOST_COLUMNS, MOST_MESSAGE_BYTES, MOST_ROWS
 
 _FRAMES_AHEAD = 2
@@ -85,20 +86,17 @@ class PagePipes:
 
 
 class PageDriver(Driver):
-    """Has a web page for a terminal.
-
-    What Textual writes to its terminal is dropped: that it writes says that the screen has changed. A frame is made of
-    the screen itself, when the page has drawn the one before.
-    """
+    """Has a web page for a terminal."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
-        self._pipes = cast("ViewerApp", app).pipes
+        self._viewer = cast("ViewerApp", app)
+        self._pipes = self._viewer.pipes
         super().__init__(app, debug=debug, mouse=mouse, size=size or self._pipes.size)
-        self._frames = FrameBuilder()
+        self._grid = CellGrid(*self._pipes.size)
         self._sent = self._drawn = 0
-        self._has_changed = self._is_planned = False
+        self._is_planned = False
         self._copied = ""
 
     @property
@@ -106,22 +104,21 @@ class PageDriver(Driver):
         return True
 
     def write(self, data: str) -> None:
-        if data.startswith(_CLIPBOARD):
+        """Draw what the application displays; of all else that goes to a terminal only a copied text is for a page."""
+        drawing, self._viewer.drawing = self._viewer.drawing, None
+        if drawing is not None:
+            self._grid.draw(self._viewer.console.render(drawing))
+        elif data.startswith(_CLIPBOARD):
             self._copied = base64.b64decode(data.removeprefix(_CLIPBOARD).rstrip("\a")).decode("utf-8", "replace")
-        self._has_changed = True
         if not self._is_planned:
             self._is_planned = True
             self._loop.call_soon(self._send_frame)
 
     def _send_frame(self) -> None:
         self._is_planned = False
-        if not self._has_changed or self._sent - self._drawn >= _FRAMES_AHEAD:
+        if self._sent - self._drawn >= _FRAMES_AHEAD:
             return
-        self._has_changed = False
-        strips = render_screen(self._app)
-        if not strips:
-            return
-        frame = self._frames.build(strips, self._app.size.width, self._sent + 1)
+        frame = self._grid.build_frame(self._sent + 1)
         if self._copied:
             frame["copy"], self._copied = self._copied, ""
         if frame["rows"] or "copy" in frame:
@@ -129,7 +126,8 @@ class PageDriver(Driver):
             self._pipes.send(frame)
 
     def start_application_mode(self) -> None:
-        self._resize(self._pipes.size)
+        size = Size(*self._pipes.size)
+        self._app.post_message(Resize(size, size))
         self._app.post_message(BackgroundDetected(self._pipes.is_light))
         threading.Thread(target=self._read_messages, name="memtui-page", daemon=True).start()
 
@@ -162,7 +160,9 @@ class PageDriver(Driver):
 
     def _resize(self, size: tuple[int, int]) -> None:
         self._size = size
+        self._grid.resize(*size)
         self._app.post_message(Resize(Size(*size), Size(*size)))
+        self._app.refresh()
 
 
 class ViewerApp(MemtuiApp):
@@ -177,6 +177,8 @@ class ViewerApp(MemtuiApp):
 
     def __init__(self, folder: str, pipes: PagePipes, *, state: str | None, loaded: LoadedConfig) -> None:
         self.pipes = pipes
+        self.drawing: RenderableType | None = None
+        """What the driver is about to be given as text for a terminal."""
         super().__init__(folder, state=state, read_only=True, loaded=loaded)
         self._only_folder = os.path.realpath(folder)
 
@@ -191,6 +193,11 @@ class ViewerApp(MemtuiApp):
     def on_chat_requested(self, message: ChatRequested) -> None:
         """Begin no conversation."""
         message.prevent_default()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        self.drawing = renderable
+        super()._display(screen, renderable)
+        self.drawing = None
 
     def _check_action_state(self, action: str, default_namespace: DOMNode) -> bool | None:
         if action.partition("(")[0].rpartition(".")[2] in _LOCAL_ACTIONS:

@@ -11,7 +11,7 @@ objects: a frame, as `memtui.ui.web_frames` makes it, or `{"end": sentence}`.
 
 MOST_MESSAGE_BYTES = 65_536
 """Bytes of a message from a page."""
-MOST_FRAME_BYTES = 16_777_216
+MOST_FRAME_BYTES = 8_388_608
 """Bytes of a message to a page."""
 MOST_COLUMNS, MOST_ROWS = 400, 150
 """Cells of a screen."""

@@ -35,6 +35,7 @@ _OPEN_SECONDS = 5.0
 """How soon a request is complete."""
 _END_SECONDS = 1.0
 """How long a process, and a page, may take to end."""
+_CHUNK = 65_536
 _QUEUED = 4
 """Messages of a page that are read ahead."""
 _ACK = '["ack"'
@@ -185,6 +186,8 @@ class WebServer:
             now = loop.time()
             if not message.startswith(_ACK):
                 deadline = now + limits.idle_seconds
+            elif now >= deadline:  # a page that always has a message is never waited for
+                raise TimeoutError
             allowance, counted_at = min(allowance + (now - counted_at) * limits.rate, limits.burst) - 1, now
             if allowance < 0:  # what it sends meanwhile stays with it
                 await asyncio.sleep(-allowance / limits.rate)
@@ -207,10 +210,19 @@ async def _end_viewer(viewer: Process) -> None:
     assert viewer.stdin is not None
     viewer.stdin.close()
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(viewer.wait(), _END_SECONDS)
-    if viewer.returncode is None:
+        async with asyncio.timeout(_END_SECONDS):
+            await _discard_output(viewer)
+    with contextlib.suppress(ProcessLookupError):
         viewer.kill()
-        await viewer.wait()
+    await _discard_output(viewer)
+    await viewer.wait()
+
+
+async def _discard_output(viewer: Process) -> None:
+    """Read until a process has ended: it is not waited for while there is output of it."""
+    assert viewer.stdout is not None
+    while await viewer.stdout.read(_CHUNK):
+        pass
 
 
 def _format_policy(host: str) -> str:
