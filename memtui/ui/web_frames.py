@@ -133,7 +133,7 @@ def _number_style(run: Run, styles: dict[CellStyle, int]) -> list[object]:
 
 
 def split_text(text: str) -> Iterator[tuple[str, int]]:
-    """The characters of a text with their cells, 1 or 2; together they are as wide as the terminal takes the text for."""
+    """The characters of a text with their cells, 1 or 2; together they are as wide as Textual takes the text for."""
     if text.isascii():
         yield from ((character, 1) for character in text)
         return

@@ -15,11 +15,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
 from rich.console import RenderableType
+from textual.actions import ActionParseResult
 from textual.app import App
 from textual.dom import DOMNode
 from textual.driver import Driver
@@ -200,9 +201,22 @@ class ViewerApp(MemtuiApp):
         self.drawing = None
 
     def _check_action_state(self, action: str, default_namespace: DOMNode) -> bool | None:
-        if action.partition("(")[0].rpartition(".")[2] in _LOCAL_ACTIONS:
-            return False
-        return super()._check_action_state(action, default_namespace)
+        """Leave local actions out of the help, the commands and the key line."""
+        return False if _is_local(action) else super()._check_action_state(action, default_namespace)
+
+    async def run_action(
+        self,
+        action: "str | ActionParseResult",
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action, unless it is a local one."""
+        return False if _is_local(action) else await super().run_action(action, default_namespace, namespaces)
+
+
+def _is_local(action: "str | ActionParseResult") -> bool:
+    name = action.partition("(")[0].rpartition(".")[2] if isinstance(action, str) else action[1]
+    return name in _LOCAL_ACTIONS
 
 
 # What this process gives up.

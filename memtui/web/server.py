@@ -171,7 +171,7 @@ class WebServer:
             case ConnectionClosed():
                 return CloseCode.NORMAL_CLOSURE, ""
             case _:
-                return CloseCode.NORMAL_CLOSURE, "Ended."
+                return CloseCode.NORMAL_CLOSURE, "The viewer ended without a reason."  # it says one if it can
 
     async def _relay_input(self, connection: ServerConnection, viewer: Process) -> None:
         loop, limits = asyncio.get_running_loop(), self._limits

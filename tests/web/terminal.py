@@ -54,7 +54,8 @@ class Terminal:
 
 
 def _read_cell(char: Char) -> Cell:
-    color, background = char.fg, char.bg
+    color = "e0e0e0" if char.fg == "default" else char.fg  # a terminal's own color; these are the page's
+    background = "121212" if char.bg == "default" else char.bg
     if char.reverse:
         color, background = background, color
     return unicodedata.normalize("NFC", char.data), color, background, char.bold, char.italics

@@ -11,6 +11,16 @@ from tests.web.chromium import Page, find_chromium, open_page
 from tests.web.conftest import LIMIT, Serving
 from tests.web.terminal import Terminal, read_text, run_in_terminal
 
+PRESSED = [
+    ("ArrowUp", b"\x1b[A", "2 today.md", True),
+    ("k", b"k", "2 later.md", True),
+    ("ArrowDown", b"\x1b[B", "2 today.md", True),
+    ("y", b"y", "path for the agent", True),
+    ("Escape", b"\x1b", "path for the agent", False),
+    ("V", b"V", "history  notes/today.md", True),
+]
+"""Keys of the web and of a terminal, and words that are there or not when they have worked."""
+
 
 @pytest.fixture(autouse=True)
 def _chromium() -> None:
@@ -61,18 +71,11 @@ async def test_the_cells_of_the_page_are_those_of_the_terminal(
             await wait_for(page, lambda text: "prefs.md" in text)
             await page.set_size(columns, rows)
             await wait_for(page, lambda text: len(text.splitlines()) == rows)
-            pressed = [
-                ("ArrowDown", b"\x1b[B"),
-                ("j", b"j"),
-                ("Enter", b"\r"),
-                ("?", b"?"),
-                ("Escape", b"\x1b"),
-                ("V", b"V"),
-            ]
             await assert_equal(page, terminal)
-            for key, code in pressed:
+            for key, code, words, is_there in PRESSED:
                 await page.press(key)
                 terminal.press(code)
+                await wait_for(page, lambda text, words=words, is_there=is_there: (words in text) is is_there)
                 await assert_equal(page, terminal)
             await page.set_size(columns + 10, rows - 3)
             terminal.resize(columns + 10, rows - 3)
