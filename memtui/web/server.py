@@ -24,6 +24,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
+import memtui
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.signals import catch_signals
 from memtui.web import MOST_FRAME_BYTES, MOST_MESSAGE_BYTES
@@ -263,7 +264,7 @@ async def start_viewer(options: ViewerOptions) -> Process:
     }
     environment = {
         **kept,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTHONPATH": os.pathsep.join(_list_module_paths()),
         "PYTHONUTF8": "1",
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
@@ -282,6 +283,12 @@ async def start_viewer(options: ViewerOptions) -> Process:
         limit=MOST_FRAME_BYTES,
         start_new_session=True,  # Ctrl+C is for the server, which ends them
     )
+
+
+def _list_module_paths() -> list[str]:
+    """Where memtui and what it needs is loaded from; never the working directory, which could be any."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(memtui.__file__)))
+    return list(dict.fromkeys([own, *(path for path in sys.path if path not in ("", os.getcwd()))]))
 
 
 def serve_pages(bound: socket.socket, gate: Gate, options: ViewerOptions, limits: Limits) -> None:

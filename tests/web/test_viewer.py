@@ -159,6 +159,15 @@ async def test_a_viewer_has_no_keys_of_an_api_and_sees_no_other_folder(
         await viewer.wait_for(lambda: "This folder has no notes" in viewer.text)
 
 
+async def test_modules_are_not_loaded_from_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "textual.py").write_text("raise SystemExit(9)\n")
+    (folder / "json.py").write_text("raise SystemExit(9)\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(os.fspath(folder))  # as for `python -m memtui` there
+    async with run_viewer(folder) as viewer:
+        await viewer.wait_for(lambda: "textual.py" in viewer.text)
+
+
 @pytest.mark.parametrize("hello", [b"", b"[]\n", b'["hello"]\n', b"x" * 70_000])
 def test_without_a_greeting_nothing_starts(folder: Path, hello: bytes) -> None:
     given = json.dumps({"folder": os.fspath(folder), "state": None, "config": None, "no_config": True})
