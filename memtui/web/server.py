@@ -37,6 +37,8 @@ _OPEN_SECONDS = 5.0
 _END_SECONDS = 1.0
 """How long a process, and a page, may take to end."""
 _CHUNK = 65_536
+_BYTES_OF_ONE = 1_024
+"""A longer message counts as several."""
 _QUEUED = 4
 """Messages of a page that are read ahead."""
 _ACK = '["ack"'
@@ -189,7 +191,8 @@ class WebServer:
                 deadline = now + limits.idle_seconds
             elif now >= deadline:  # a page that always has a message is never waited for
                 raise TimeoutError
-            allowance, counted_at = min(allowance + (now - counted_at) * limits.rate, limits.burst) - 1, now
+            cost = 1 + len(message) // _BYTES_OF_ONE
+            allowance, counted_at = min(allowance + (now - counted_at) * limits.rate, limits.burst) - cost, now
             if allowance < 0:  # what it sends meanwhile stays with it
                 await asyncio.sleep(-allowance / limits.rate)
             viewer.stdin.write(message.encode() + b"\n")

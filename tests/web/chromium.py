@@ -25,7 +25,7 @@ _CELLS = """
   const screen = document.getElementById("screen");
   if (!screen) return []; // not this page yet
   const columns = Number(screen.dataset.columns);
-  const normal = document.getElementById("probe").getBoundingClientRect().width / 50, width = Math.ceil(normal);
+  const normal = document.getElementById("probe").getBoundingClientRect().width / 50, width = Math.round(normal);
   const hex = (color) => color.match(/[0-9.]+/g).slice(0, 3)
     .map((part) => Number(part).toString(16).padStart(2, "0")).join("");
   const rows = [];
@@ -89,7 +89,7 @@ class Page:
         """Make the window as large as so many cells."""
         probe = "document.getElementById('probe')"
         width, height = await self.evaluate(
-            f"[Math.ceil({probe}.getBoundingClientRect().width / 50), {probe}.getBoundingClientRect().height]"
+            f"[Math.round({probe}.getBoundingClientRect().width / 50), {probe}.getBoundingClientRect().height]"
         )
         await self.call(
             "Emulation.setDeviceMetricsOverride", width=columns * width + width // 2, height=int(rows * height) + 3,
@@ -106,8 +106,8 @@ class Page:
 
     async def click(self, column: int, row: int) -> None:
         """Click on a cell."""
-        width = await self.evaluate("Math.ceil(document.getElementById('probe').getBoundingClientRect().width / 50)")
-        at = {"x": column * width + 2, "y": row * 19 + 9, "button": "left", "clickCount": 1}
+        width = await self.evaluate("Math.round(document.getElementById('probe').getBoundingClientRect().width / 50)")
+        at = {"x": column * width + 2, "y": row * 18 + 9, "button": "left", "clickCount": 1}
         await self.call("Input.dispatchMouseEvent", type="mousePressed", **at)
         await self.call("Input.dispatchMouseEvent", type="mouseReleased", **at)
 

@@ -13,7 +13,7 @@
 
   // Cells are whole pixels wide: fractions would leave gaps between backgrounds.
   const natural = probe.getBoundingClientRect().width / probe.textContent.length;
-  const width = Math.ceil(natural), height = 19;
+  const width = Math.round(natural), height = 18;
   screen.style.letterSpacing = `${width - natural}px`;
 
   const socket = new WebSocket(`ws://${location.host}${location.pathname}screen`);
