@@ -77,7 +77,7 @@
     for (const [number, runs] of frame.rows) rows[number].replaceChildren(...makeRow(runs, frame.styles));
     screen.dataset.columns = frame.width;
     screen.dataset.frame = frame.number;
-    words.textContent = "";
+    if (socket.readyState === WebSocket.OPEN) words.textContent = ""; // else it says why it ended
     send("ack", frame.number);
   }
 
