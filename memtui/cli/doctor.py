@@ -64,10 +64,11 @@ def check_system() -> Iterator[Check]:
             yield Check(package, "ok", importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
             yield Check(package, "fail" if package == "textual" else "warn", "not installed")
-    try:
-        yield Check("mcp", "ok", importlib.metadata.version("mcp"))
-    except importlib.metadata.PackageNotFoundError:
-        yield Check("mcp", "ok", "not installed; memtui mcp needs it: pip install 'memtui[mcp]'")
+    for package, command, extra in (("mcp", "memtui mcp", "mcp"), ("websockets", "memtui serve --web", "web")):
+        try:
+            yield Check(package, "ok", importlib.metadata.version(package))
+        except importlib.metadata.PackageNotFoundError:
+            yield Check(package, "ok", f"not installed; {command} needs it: pip install 'memtui[{extra}]'")
     yield _check_landlock()
     yield _check_terminal()
     yield _check_encoding()

@@ -27,18 +27,8 @@ if TYPE_CHECKING:
 PAGES = Path(__file__).parent.parent / "docs"
 TOPICS = (
     *("getting-started", "browse", "edit", "history", "find", "chat", "agents", "folders", "audit", "scripting"),
-    *(
-        "python",
-        "settings",
-        "keys",
-        "security",
-        "troubleshooting",
-        "glossary",
-        "architecture",
-        "decisions",
-        "benchmarks",
-    ),
-    "audit-accuracy",
+    *("python", "settings", "keys", "security", "troubleshooting", "glossary", "architecture", "decisions"),
+    *("benchmarks", "audit-accuracy"),
 )
 """The names of the pages, in reading order."""
 _WIDEST = 100

@@ -17,7 +17,8 @@ from memtui.agents.mcp import ASK_SECONDS, ServerOptions
 from memtui.cli import context, output
 from memtui.cli.context import load_memory_settings, parse_guidance
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
+from memtui.cli.parsing import Options, Parser, Verb, make_number_parser
+from memtui.cli.ports import HOST, bind_port, parse_port
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import StateUnusable
 from memtui.core.paths import format_path
@@ -27,17 +28,15 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 
-_HOST = "127.0.0.1"
 _LEAST_TOKEN, _LONGEST_TOKEN = 16, 1_000
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]+")
 _LONGEST_NAME = 64
-_parse_port = make_count_parser("port from 0 to 65535", most=65_535)
 _parse_seconds = make_number_parser("number of seconds from above 0 to 86400", most=86_400, zero=False)
 
 
 def add_mcp_options(parser: Parser) -> None:
     parser.add_value("folder", "DIR", "the memory folder", nargs="?")
-    parser.add_value("--http", "PORT", "serve HTTP on 127.0.0.1; 0: any free port", type=_parse_port)
+    parser.add_value("--http", "PORT", "serve HTTP on 127.0.0.1; 0: any free port", type=parse_port)
     parser.add_value("--token-file", "FILE", "with --http: the clients' token; created if missing")
     parser.add_flag("--no-token", "with --http: allow every user of this machine")
     parser.add_value("--socket", "PATH", "serve HTTP at a Unix socket, for your user only")
@@ -64,7 +63,7 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
     _validate_transport(arguments)
     path = context.resolve_folder(options, arguments.folder)
     token = _load_token(arguments.token_file, path) if arguments.token_file is not None else ""
-    bound = _bind_socket(arguments.http) if arguments.http is not None else None
+    bound = bind_port(arguments.http, "--http 0") if arguments.http is not None else None
     if arguments.socket is not None:
         bound = _bind_local_socket(arguments.socket, path)
     if bound is None:
@@ -130,7 +129,7 @@ def _describe_access(bound: socket.socket, arguments: argparse.Namespace) -> str
     """Where it is served, and who may come in."""
     if arguments.socket is not None:
         return f"at {format_path(arguments.socket)}, HTTP with /mcp, to programs of your user only"
-    where = f"at http://{_HOST}:{bound.getsockname()[1]}/mcp"
+    where = f"at http://{HOST}:{bound.getsockname()[1]}/mcp"
     if arguments.token_file is not None:
         return f"{where} to those who send the token in {format_path(arguments.token_file)}"
     return f"{where} to every user and program of this machine, without a token"
@@ -213,21 +212,6 @@ def _is_served(path: str) -> bool:
         except ConnectionRefusedError:
             return False
     return True
-
-
-def _bind_socket(port: int) -> socket.socket:
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((_HOST, port))
-        bound.listen()  # whoever reads where it is may come at once
-    except OSError as error:
-        bound.close()
-        raise Failure(
-            ExitCode.CONFLICT,
-            f"Port {port} cannot be used: {format_os_error(error)}. Nothing was started. For any free port: --http 0",
-        ) from error
-    return bound
 
 
 def _open_memory(path: str, options: Options) -> "tuple[Engine, str | None]":

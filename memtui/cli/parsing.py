@@ -259,7 +259,7 @@ class VerbRegistry(Mapping[str, Verb]):
 
 # First words that are no verb: a folder to browse, a slip of the finger, or a verb of another version.
 
-_LATER = "import serve version watch"
+_LATER = "import version watch"
 RESERVED = frozenset(_LATER.split())
 """Names of future verbs, so that none of them takes the name of a person's folder."""
 

@@ -12,7 +12,7 @@ VERBS = VerbRegistry(
         "review": ("audit", "review", "verify", "export"),
         "undo": ("undo", "redo", "restore"),
         "change": ("mv", "cp", "rm", "protect", "prune", "redact"),
-        "agents": ("chat", "run", "mcp", "hook", "replay"),
+        "agents": ("chat", "run", "mcp", "hook", "serve", "replay"),
         "set up": ("config", "doctor", "completion", "help"),
     },
     modules={

@@ -26,11 +26,12 @@ _ASK_VERSION = 1
 _PATH_BENEATH = 1
 _NO_NEW_PRIVS = 38
 
+_EXECUTE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 2, 1 << 3
 _WRITE_FILE = 1 << 1
 _TRUNCATE = 1 << 14
 _IOCTL_DEV = 1 << 15
 _TRUNCATE_SINCE = 3
-_OF_A_FILE = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
+_OF_A_FILE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 """What can be allowed for one file; all else is about what is in a directory."""
 _RIGHTS = (
     # Write a file; remove a directory and a file; make a device, a directory, a file, a socket, a FIFO, a block device
@@ -80,7 +81,9 @@ def get_landlock_version() -> int:
     return max(_query_version(), 0)
 
 
-def restrict_writes(*, but: Iterable[str] = (), network: bool = False) -> SandboxStatus:
+def restrict_writes(
+    *, but: Iterable[str] = (), network: bool = False, readable: Iterable[str] | None = None
+) -> SandboxStatus:
     """Give up the right to write anywhere, for this process and all that it starts, until its end.
 
     Open files stay open, and `/dev/null` and the terminal can still be written to. Core dumps are disabled as well.
@@ -88,6 +91,8 @@ def restrict_writes(*, but: Iterable[str] = (), network: bool = False) -> Sandbo
     Args:
         but: Files and directories below which writing stays allowed; one that is not there is left out.
         network: Whether TCP connections stay allowed; before Landlock 4 they cannot be given up.
+        readable: Files and directories below which reading stays allowed; then nothing else can be read, and no program
+            started. `None` leaves both as they are.
 
     Raises:
         RuntimeError: The process has other threads already: those would keep the right.
@@ -103,7 +108,7 @@ def restrict_writes(*, but: Iterable[str] = (), network: bool = False) -> Sandbo
         raise RuntimeError(f"{count} would keep the right to write: drop it earlier")
     try:
         no_network = not network and version >= _NET_SINCE
-        _apply_ruleset(version, but, no_network=no_network)
+        _apply_ruleset(version, but, readable, no_network=no_network)
     except OSError as error:
         return SandboxStatus(0, reason=_explain_unavailable(error.errno or 0))
     return SandboxStatus(version, has_network=not no_network)
@@ -114,15 +119,20 @@ def disable_core_dumps() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
-def _apply_ruleset(version: int, but: Iterable[str], *, no_network: bool) -> None:
+def _apply_ruleset(version: int, but: Iterable[str], readable: Iterable[str] | None, *, no_network: bool) -> None:
     rights = sum(right for since, right in _RIGHTS if version >= since)
-    asked = _Ruleset(rights, _BIND_AND_CONNECT if no_network else 0, 0)
+    reading = 0 if readable is None else _READ_FILE | _READ_DIR
+    handled = rights | (reading and reading | _EXECUTE)
+    asked = _Ruleset(handled, _BIND_AND_CONNECT if no_network else 0, 0)
     size = 8 if version < _NET_SINCE else 16 if version < _SCOPES_SINCE else 24
     ruleset = _call_syscall(_CREATE_RULESET, ctypes.byref(asked), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
         for path in (*_ALWAYS, *but):
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                _add_path_rule(ruleset, path, rights)
+                _add_path_rule(ruleset, path, rights | reading)
+        for path in readable or ():
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                _add_path_rule(ruleset, path, reading)
         _call_prctl(_NO_NEW_PRIVS)
         _call_syscall(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:

@@ -45,6 +45,8 @@ class CopyMethod:
 
 
 TERMINAL = CopyMethod("terminal", "terminal")
+PAGE = CopyMethod("page", "web browser")
+"""That of the person who looks at a web page; the clipboard of this machine is another one."""
 TMUX = CopyMethod("tmux", "tmux", (("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-")))
 WAYLAND = CopyMethod("wl-copy", "clipboard", (("wl-copy",),))
 XCLIP = CopyMethod("xclip", "clipboard", (("xclip", "-selection", "clipboard", "-in"),))
@@ -107,10 +109,11 @@ async def copy_text(
     data = text.encode("utf-8", "surrogateescape")
     why = ""
     set_local_clipboard(app, text)  # Ctrl+V pastes it within the program
-    for way in [TERMINAL] if app.is_headless and run is None else list_copy_methods(environment, find):
-        if way is TERMINAL:
+    own = [PAGE] if app.is_web else [TERMINAL] if app.is_headless and run is None else []
+    for way in own or list_copy_methods(environment, find):
+        if not way.commands:
             if len(data) > _MOST_FOR_A_TERMINAL:
-                why = f" The terminal takes at most {_MOST_FOR_A_TERMINAL:,} bytes, this is {len(data):,}."
+                why = f" The {way.words} takes at most {_MOST_FOR_A_TERMINAL:,} bytes, this is {len(data):,}."
                 continue
             App.copy_to_clipboard(app, data.decode("utf-8", "replace"))
             return way.words
@@ -137,7 +140,8 @@ def copy_and_report(app: App[Any], text: str, name: str, say: ReportMessage) -> 
         try:
             way = await copy_text(app, text)
         except ClipboardError as error:
-            say(await offer_file(app, text, error) if name else str(error), True)
+            offers_file = name and not app.is_web  # it would be one of this machine
+            say(await offer_file(app, text, error) if offers_file else str(error), True)
         else:
             if name:
                 say(f"Copied {name} ({way}).", False)

@@ -177,6 +177,39 @@ def test_a_place_and_the_network_may_be_kept(tmp_path: Path) -> None:
     assert "connection" not in told["sentence"]
 
 
+@needs_landlock
+def test_reading_may_be_given_up_elsewhere_and_then_no_program_starts(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("text")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner/note").write_text("text")
+    code = """
+import json, os, subprocess, sys
+from memtui.fs.landlock import restrict_writes
+place = sys.argv[1]
+readable = [os.path.join(place, name) for name in ("inner", "none")] + [sys.prefix, sys.base_prefix, "/usr", "/lib"]
+confined = restrict_writes(readable=readable)
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return error.errno
+    return 0
+print(json.dumps([
+    tried(lambda: open(os.path.join(place, "inner/note")).close()),
+    tried(lambda: os.listdir(os.path.join(place, "inner"))),
+    tried(lambda: open(os.devnull, "r+").close()),
+    tried(lambda: open(os.path.join(place, "old")).close()),
+    tried(lambda: os.listdir(place)),
+    tried(lambda: open(os.path.join(place, "inner/note"), "a").close()),
+    tried(lambda: subprocess.run([sys.executable, "-c", ""], check=True)),
+]))
+"""
+    words = [sys.executable, "-c", code, os.fspath(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [0, 0, 0, 13, 13, 13, 13]
+
+
 def test_what_only_reads_goes_on(tmp_path: Path) -> None:
     told = tried(tmp_path)
     assert [name for name in _WORKS if told["found"][name]] == []

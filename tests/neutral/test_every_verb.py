@@ -81,6 +81,7 @@ demo                                        | 2
 help                                        | 0
 help undo                                   | 0
 mcp                                         | 0
+serve                                       | 2
 """
 
 _CHANGING = (

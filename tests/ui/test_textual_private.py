@@ -20,7 +20,12 @@ OVERRIDDEN = [
     (Widget, "_get_component_classes"),
     (Screen, "_screen_resized"),
     (OptionList, "_get_option_render"),
-    *((App, name) for name in ("_handle_exception", "_print_error_renderables", "_register_child")),
+    *(
+        (App, name)
+        for name in (
+            "_handle_exception", "_print_error_renderables", "_register_child", "_display", "_check_action_state",
+        )
+    ),
     *((LinuxDriver, name) for name in ("_sigtstp_application", "_sigcont_application")),
     *(
         (TextArea, name)

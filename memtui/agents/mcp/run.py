@@ -25,6 +25,7 @@ from memtui.agents.remote_approval import request_approval
 from memtui.core.approvals import Proposal, Unanswered, Verdict
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import WatchMode, WatchStatus
+from memtui.core.signals import catch_signals
 from memtui.engine import Engine
 from memtui.watch import FolderWatcher
 
@@ -142,7 +143,7 @@ async def _serve_pipes(
             await built.run(requests, answers, options)
 
     task = asyncio.create_task(serve_client())
-    with _catch_signals(task.cancel) as caught:
+    with catch_signals(task.cancel) as caught:
         with contextlib.suppress(asyncio.CancelledError):  # the server ends, or the client has gone
             await task
         return caught[0] if caught else None
@@ -152,28 +153,9 @@ async def _serve_http(server: HttpServer, bound: socket.socket) -> signal.Signal
     def end() -> None:
         server.should_exit = True
 
-    with _catch_signals(end) as caught:
+    with catch_signals(end) as caught:
         await server.serve_on(bound)
         return caught[0] if caught else None
-
-
-@contextlib.contextmanager
-def _catch_signals(end: Callable[[], object]) -> Iterator[list[signal.Signals]]:
-    """Have signals end the server; the list holds the ones that came."""
-    loop = asyncio.get_running_loop()
-    caught: list[signal.Signals] = []
-
-    def note(number: signal.Signals) -> None:
-        caught.append(number)
-        end()
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, note, number)
-    try:
-        yield caught
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.remove_signal_handler(number)
 
 
 def _ask_person(state: str | None, proposal: Proposal, seconds: float, stop: Callable[[], bool], wait: bool) -> Verdict:

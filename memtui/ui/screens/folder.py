@@ -258,6 +258,8 @@ class FolderScreen(ControlledScreen[None]):
 
         empty = self.query_one(EmptyFolderView)
         self.app.call_from_thread(setattr, empty, "gone", self.session.count_deleted())
+        if self.app.is_web:  # a page shows one folder, and does not learn of others
+            return
         places = [place for place in find_memory_folders() if place.path != self.session.folder]
         self.app.call_from_thread(setattr, empty, "places", places)
 

@@ -51,6 +51,8 @@ class EmptyFolderView(Widget):
             "app.places": "open another folder",
             "app.commands": "all commands",
         }
+        if self.app.is_web:
+            keys = {"app.commands": keys["app.commands"]}
         if self.gone:
             deleted = f"list and restore {wording.format_count(self.gone, 'deleted note')}"
             keys = {"browse.deleted": deleted, "browse.past": "the folder at an earlier time"} | keys

@@ -1,5 +1,6 @@
 """The folder on screen, driven by keys and mouse, asserting on messages and on what is drawn."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -473,3 +474,21 @@ async def test_the_cursor_is_louder_with_the_focus_and_follows_the_theme() -> No
         await pilot.pause()
         assert backgrounds(app.lines[0]) != lit
         assert app.texts[0].startswith(">")
+
+
+async def test_ages_go_on_after_the_screen_has_another_size() -> None:
+    app = Screen([file("a.md", age=3)])
+    app.CSS = "TreeView { width: 100%; height: 100%; }"
+    async with app.run_test(size=(60, 20)) as pilot:
+        await until(pilot, lambda: "3s" in app.view.render_line(0).text)
+        await pilot.resize_terminal(50, 15)
+        await until(pilot, lambda: app.view.size.width == 50)
+        await pilot.pause()
+        app.view.painted_lines.clear()
+        app.clock.now += 2 * SECOND
+        await asyncio.wait_for(_until_painted(app), 10)
+
+
+async def _until_painted(app: Screen) -> None:
+    while 0 not in app.view.painted_lines:
+        await asyncio.sleep(0.01)

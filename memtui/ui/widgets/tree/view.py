@@ -180,8 +180,9 @@ class TreeView(RowsView):
         self._refresh_rows()
 
     def on_resize(self) -> None:
-        """Keep the cursor in view."""
-        self._painted.clear()
+        """Keep the cursor in view. What is on screen was painted already for this size, before this is called."""
+        height = self.scrollable_content_region.height
+        self._painted = {y: look for y, look in self._painted.items() if y < height}
         super().on_resize()
 
     @property
