@@ -19,7 +19,7 @@ _UNSET = (
     "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE_MEMORY_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "MEMTUI_DIR",
     "MEMTUI_CONFIG", "CODEX_HOME", "HERMES_HOME", "OPENCLAW_WORKSPACE_DIR", "OPENCLAW_STATE_DIR", "SERENA_HOME",
     "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_CODE_MEMORY_BASE_DIR", "LETTA_LOCAL_BACKEND_DIR",
-    "BASIC_MEMORY_CONFIG_DIR",
+    "BASIC_MEMORY_CONFIG_DIR", "OH_PERSISTENCE_DIR",
 )  # fmt: skip
 
 
@@ -54,6 +54,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ".basic-memory/config.json": json.dumps({"projects": {"main": {"path": f"{home}/basic"}, "old": "/no/such"}}),
         "basic/note.md": "x",
         ".codeium/windsurf/memories/0.pb": "x",
+        "far/.openhands/memory/2026-11-20.md": "x",
         ".config/Code/User/globalStorage/github.copilot-chat/memory-tool/memories/a.md": "x",
         **{f"work/memory-bank/{name}": text for name, text in bank.items()},
     }
@@ -90,6 +91,7 @@ def test_each_agent_is_named_with_its_project(home: Path) -> None:
         "Kilo Code": [".local/share/kilo/memory/far-0123456789ab"],
         "goose": [".config/goose/memory", "work/.goose/memory"],
         "Basic Memory": ["basic"],
+        "OpenHands": ["far/.openhands/memory"],
         "Windsurf": [".codeium/windsurf/memories"],
         "VS Code": [".config/Code/User/globalStorage/github.copilot-chat/memory-tool/memories"],
     }
@@ -103,6 +105,7 @@ def test_each_agent_is_named_with_its_project(home: Path) -> None:
         "memory-bank": work,
         "kilo": far,
         "goose": work,
+        "openhands": far,
     }
 
 
