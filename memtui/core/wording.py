@@ -321,13 +321,13 @@ def split_event(event: Event) -> EventPhrase:
     actor, path, lead = format_actor(event), format_place(event.path), _LEADS.get(event.result, "")
     if event.command == "found":
         return EventPhrase(lead, "memtui", " found ", *(("", event.note) if event.note else (path, "")))
-    if event.command in _OF_RECORD or event.command in _TAKEN_BACK or _is_of_many(event):
-        clause = format_event_clause(event)
+    if event.command in _OF_RECORD or _is_of_many(event):
+        clause = format_event_clause(event).removesuffix(format_changed_lines(event.added, event.removed))
         return EventPhrase(lead, *((actor, clause.removeprefix(actor)) if clause.startswith(actor) else ("", clause)))
     if event.result is Result.REFUSED:
         verb = f" asked to {_WANTED.get(event.command, event.command)} "
         return EventPhrase(lead, actor, verb, path, f"{_format_target(event)}: {summarize_refusal(event)}")
-    action, target = _describe_action(event, SCREEN), _format_target(event)
+    action, target = _describe_action(event, SCREEN), "" if event.command in _TAKEN_BACK else _format_target(event)
     verb = action.removesuffix(path + target)
     note = event.note if event.result is Result.OK and event.command == "view" else ""
     note = "no change" if event.result is Result.NO_CHANGE and event.command not in _SETTING else note

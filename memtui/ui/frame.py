@@ -435,6 +435,15 @@ def format_files_title(title: str, outline: Outline, unseen: Mapping[RowChange, 
     return f"{title}{sort}" + (f"  selected {selected:,}" if selected else "") + (f"  {kinds}" if kinds else "")
 
 
+def format_note_subtitle(words: Mapping[str, str], width: int) -> str:
+    """The words in the lower edge of a pane of so many cells; the size gives way first, then the change, the lines."""
+    left = {name: to_one_line(word) for name, word in words.items() if word}
+    for name in ("size", "change", "lines"):
+        if cell_len("   ".join(left.values())) > width - _EDGE:
+            left.pop(name, None)
+    return "   ".join(left.values())
+
+
 def format_activity_title(title: str, counters: ActivityCounters) -> str:
     rare = [(name, count) for name, count in (("refused", counters.refused), ("others", counters.outside)) if count]
     counts = [("all", counters.all), ("writes", counters.writes), *rare]

@@ -73,6 +73,8 @@ def collect_facts(
         versions = engine.history.versions_of(path, imported=True)
         facts += _list_version_facts(versions, now_us)
         facts += _list_origin_facts(engine, versions)
+    if seen.data is not None:
+        facts.append(NoteFact("sha-256", sha256(seen.data)))
     return facts
 
 
@@ -114,7 +116,6 @@ def _list_text_facts(path: str, data: bytes | None, size: int) -> list[NoteFact]
             facts.append(NoteFact("tags", " ".join(f"#{tag}" for tag in sorted(tags))))
     if flags := find_flags(data, path):
         facts.append(NoteFact("warnings", "; ".join(f"{flag}: {FLAGS[flag]}" for flag in sorted(flags))))
-    facts.append(NoteFact("sha-256", sha256(data)))
     return facts
 
 

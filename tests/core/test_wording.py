@@ -21,6 +21,7 @@ from memtui.core.wording import (
     format_short_count,
     format_size,
     shorten,
+    split_event,
 )
 
 DAY = 86_400
@@ -101,6 +102,22 @@ def test_an_event_is_one_sentence_on_the_screen_and_another_one_aloud(
     event = make_event(**fields)
     assert (format_event_clause(event), format_event_clause(event, SPOKEN)) == (seen, heard)
     assert describe_event(event) == f"{seen}."
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "Claude edited a.md"),
+        ({"actor": Person(), "command": "undo", "undoes": (7,)}, "You undid #7 in a.md"),
+        ({"actor": Person(), "command": "redo", "undoes": (7, 8)}, "You redid #7 and #8 in a.md"),
+        ({"actor": Person(), "command": "delete", "path": "/memories/old", "note": "2 files"},
+         "You deleted 2 files in old/"),
+    ],
+)  # fmt: skip
+def test_the_pieces_of_a_sentence_leave_the_numbers_of_lines_to_the_list(
+    fields: dict[str, object], sentence: str
+) -> None:
+    assert "".join(split_event(make_event(**fields))) == sentence
 
 
 def test_a_mistyped_word_has_one_nearest() -> None:

@@ -283,25 +283,26 @@ class FolderScreen(ControlledScreen[None]):
         self._titles.set_title(self.files, words, f"{row:,} of {total:,}")
         path = self.files.cursor_path
         name = f"{note[:1]} {to_one_line(path.rpartition('/')[2])}" if path else note
-        self._titles.set_title(self.note, f"{name}{stale}", "   ".join(map(to_one_line, self._format_note_subtitle())))
+        self._titles.set_title(self.note, f"{name}{stale}", self._format_note_subtitle())
         self._titles.set_title(self.activity, frame.format_activity_title(activity, self.activity.counters))
 
-    def _format_note_subtitle(self) -> list[str]:
-        """The last change of the note, the lines in view, its size and tokens."""
+    def _format_note_subtitle(self) -> str:
+        """The last change of the note, the lines in view, its size and tokens, as far as there is room for them."""
         first, last, total = self.lines_in_view
         if self.blame is not None:
             from memtui.ui.widgets.markdown.blame import describe_line  # noqa: PLC0415 - start-up: for blame only
 
-            return [describe_line(self.blame, first, time.time_ns() // 1_000), f"{first}-{last}/{total}"]
-        words = [frame.format_last_change(self.change.change)]
-        if (path := self.files.cursor_path) is not None and self.files.is_protected(path):
-            words.append("protected")
-        if self.preview.view is not PreviewMode.RENDERED:
-            words.append(self.preview.view.label)
-        if text := self.preview.text:
-            words.append(f"{first}-{last}/{total}" if total else "")
-            words += [wording.format_size(self.preview.size), self.preview.loads or wording.estimate_tokens(text)]
-        return [word for word in words if word]
+            line = describe_line(self.blame, first, time.time_ns() // 1_000)
+            return to_one_line(f"{line}   {first}-{last}/{total}")
+        path, text = self.files.cursor_path, self.preview.text
+        return frame.format_note_subtitle({
+            "change": frame.format_last_change(self.change.change),
+            "protected": "protected" if path is not None and self.files.is_protected(path) else "",
+            "view": "" if self.preview.view is PreviewMode.RENDERED else self.preview.view.label,
+            "lines": f"{first}-{last}/{total}" if text and total else "",
+            "size": wording.format_size(self.preview.size) if text else "",
+            "tokens": (self.preview.loads or wording.estimate_tokens(text)) if text else "",
+        }, self.note.outer_size.width)  # fmt: skip
 
     def show_banner(self, name: str, case: str, remedy: str) -> None:
         """Show a banner above the panes, or remove it where there is no case."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memtui.ui.links import FolderTexts
 
 
-_NAME_WIDTH = 15
+_NAME_WIDTH = 16
 
 Answer = TypeVar("Answer")
 
@@ -115,7 +115,7 @@ def format_fact_row(fact: NoteFact, width: int) -> Content:
 def format_heading_row(words: str, width: int, *, is_first: bool = False) -> Option:
     """A row that cannot be chosen, with a line behind its words."""
     above = "" if is_first else "\n"
-    line = "-" * max(0, width - len(words) - 1)
+    line = "─" * max(0, width - len(words) - 1)
     return Option(Content.styled(f"{above}{words} {line}", "bold $text-primary"), disabled=True)
 
 

@@ -93,9 +93,13 @@ def test_a_narrow_row_gives_its_cells_to_the_name(
         (file("d/user_preferences.md", 179, 14), None, "   │ user_preferences.md   179B  14s"),
         (file("scratch.txt", 2000, 9 * DAY), None, "   scratch.txt             2.0K   9d"),
         (file("scratch.txt", None, None), None, "   scratch.txt                      "),
+        (file("2026-11-21-standup-notes.md"), None, "   2026-11-21-standup-notes.md    2s"),
+        (file("2026-11-21-standup-with-everybody.md"), None, "   2026-11-21-stand..erybody.md   2s"),
     ],
 )
-def test_a_roomy_row_has_columns_for_size_and_age(entry: FolderEntry, change: RowChange | None, line: str) -> None:
+def test_a_roomy_row_has_columns_for_size_and_age_but_a_long_name_comes_before_its_size(
+    entry: FolderEntry, change: RowChange | None, line: str
+) -> None:
     assert text(entry, 36, change) == line
 
 

@@ -129,9 +129,10 @@ def _format_details(row: TreeRow, width: int, now_ns: int, protected: bool, used
     age = "" if row.newest_ns is None else format_row_age(row.newest_ns, now_ns)
     flags = _format_flags(row, protected)
     if width >= WIDTH_WITH_SIZES:
-        return f"{flags} {size:>4}{age:>5}"
-    details = f"{flags} {size} {age:>3}"
-    return details if size and used + len(details) <= width else f"{flags} {age}"
+        details, without_size = f"{flags} {size:>4}{age:>5}", f"{flags}{age:>5}"
+    else:
+        details, without_size = f"{flags} {size} {age:>3}", f"{flags} {age}"
+    return details if size and used + len(details) <= width else without_size
 
 
 def _format_row_size(row: TreeRow) -> str:
