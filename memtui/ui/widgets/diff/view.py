@@ -30,7 +30,7 @@ _ROLES = (
     *("removed", "added", "removed-word", "added-word", "hidden", "return", "number", "fold", "remark", "current"),
     *("nothing", "notice-title", "notice-detail"),
 )
-_LINE = {"round": ("─", "┬"), "double": ("═", "╤"), "blank": (" ", " ")}
+_LINE = {"round": ("─", "┬"), "double": ("═", "╤"), "blank": (" ", "┬")}
 
 DIFF_KEYS: tuple[Binding, ...] = (
     Binding("n", "hunk(1)", "hunk", id="diff.next_hunk", tooltip="To the next change"),
