@@ -62,6 +62,20 @@ _CHANGING = frozenset(
 """Actions that change the folder or its record."""
 
 
+_NEED_AN_EVENT = frozenset(
+    {"note.edit", "browse.diff", "browse.history", "browse.undo", "browse.past", "browse.deleted"}
+)
+"""Ids of bindings without an effect in a folder that never had a note."""
+
+
+class _BrowseKeyLine(KeyLine):
+    def should_show(self, binding: Binding) -> bool:
+        """In a folder that never had a note, leave out keys that need one."""
+        screen = self.screen
+        assert isinstance(screen, BrowseScreen)
+        return not (screen.has_class("-empty") and not screen.activity.counters.all and binding.id in _NEED_AN_EVENT)
+
+
 class BrowseScreen(FolderScreen):
     """The panes over one memory folder, and the controllers behind its keys."""
 
@@ -123,7 +137,7 @@ class BrowseScreen(FolderScreen):
         yield MessageLine(id="message")
         words = f"READ-ONLY: nothing under {to_one_line(self.status.folder)} can be changed from this session."
         yield Static(Content(words), id="read-only")
-        yield KeyLine()
+        yield _BrowseKeyLine()
         yield Static(id="too-small", markup=False)
 
     def on_mount(self) -> None:

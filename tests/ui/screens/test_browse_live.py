@@ -272,9 +272,17 @@ async def test_a_flood_arrives_whole(opened: Opening) -> None:
 async def test_the_first_file_ends_the_empty_state(opened: Opening) -> None:
     async with opened({}) as app:
         assert "This folder has no notes yet." in app.text
+        assert "e edit" not in app.text
+        assert "u undo" not in app.text
         app.put("first.md", "# The first memory\n")
         await app.wait_for(lambda: "The first memory" in app.text)
         assert "This folder has no notes yet." not in app.text
+        await app.wait_for(lambda: "e edit" in app.text and "u undo" in app.text, "the keys of a note")
+        (app.folder / "first.md").unlink()
+        await app.wait_for(lambda: "This folder has no notes." in app.text)
+        assert "u undo" in app.text  # what was there can come back
+        app.put("first.md", "# The first memory\n")
+        await app.wait_for(lambda: "The first memory" in app.text)
         await app.press("down", "2", "1")
 
 
