@@ -52,6 +52,7 @@ chat --print hello
 chat --help
 run commands
 mcp --help
+serve --help
 hook status
 hook install --yes
 replay --help

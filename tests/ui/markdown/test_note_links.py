@@ -143,7 +143,7 @@ async def test_details_say_what_a_note_is_and_go_along_its_links(opened: Opening
         await app.wait_for(lambda: isinstance(app.app.screen, DetailsScreen))
         await app.wait_for(lambda: "linked from 2" in app.text, "the links from elsewhere")
         for words in (
-            "/memories/people/alice.md", "33 bytes, 3 lines, 5 words", "~9, estimated", "read by agents never",
+            "/memories/people/alice.md", "33 bytes, 3 lines, 5 words", "~9, estimated", "read by agents  never",
             "another program,", "links 1", "start-here", "README.md:6  See [[alice]], [the plan]", "projects/plan.md:",
         ):  # fmt: skip
             assert words in app.text, words
