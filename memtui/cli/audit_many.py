@@ -36,11 +36,11 @@ _MOST_JOBS = 8
 def audit_many(options: Options, arguments: argparse.Namespace) -> int:
     """Audit many folders, write one report, and return the exit code: that of the folder where it is the highest."""
     format = _choose_format(options, arguments)
-    folders = _list_folders(arguments)
+    folders, closed = _list_folders(arguments)
     if not options.quiet:  # once, and not once for each of them
         load_rules(options, arguments, context.load_config(options), None)
     taken_us = time.time_ns() // 1_000
-    found = _audit_all(replace(options, json=False, quiet=True), arguments, folders, format)
+    found = [*closed, *_audit_all(replace(options, json=False, quiet=True), arguments, folders, format)]
     text = merge_reports(found, format, taken_us=taken_us, everything=arguments.all).encode("utf-8", "backslashreplace")
     if arguments.output in (None, "-"):
         output.write_bytes(text)
@@ -68,18 +68,25 @@ def _choose_format(options: Options, arguments: argparse.Namespace) -> str:
     return "json" if options.json else arguments.format or "text"
 
 
-def _list_folders(arguments: argparse.Namespace) -> list[str]:
-    """The folders, with links resolved, each once."""
+def _list_folders(arguments: argparse.Namespace) -> tuple[list[str], list[FolderReport]]:
+    """The folders, with links resolved, each once; and what is said of those that are found and cannot be read."""
     given = [os.path.realpath(os.path.expanduser(each)) for each in arguments.folders]
+    closed: list[FolderReport] = []
     if arguments.everywhere:
         from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: only where all are asked for
 
-        given += [place.path for place in find_memory_folders(limit=None) if place.files]
-        if not given:
+        places = [place for place in find_memory_folders(limit=None) if place.files]
+        given += [place.path for place in places if not place.closed]
+        closed = [
+            FolderReport(place.display_path, ExitCode.FINDINGS, {}, "", place.closed)
+            for place in places
+            if place.closed
+        ]
+        if not given and not closed:
             raise NotFound(
                 "No memory folder found in the usual places. Nothing was audited. Name one: memtui audit DIR"
             )
-    return list(dict.fromkeys(given))
+    return list(dict.fromkeys(given)), closed
 
 
 def _audit_all(

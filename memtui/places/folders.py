@@ -75,7 +75,7 @@ class MemoryLocation:
 def find_memory_folders(
     *, home: str | None = None, limit: int | None = ENOUGH, reach: DirectoryProber | None = None
 ) -> list[MemoryLocation]:
-    """The likely memory folders, the one that changed last first."""
+    """The likely memory folders, the one that changed last first; behind them what cannot be read."""
     home = home or os.path.expanduser("~")
     found: dict[str, MemoryLocation] = {}
     with reach or DirectoryProber() as asking:
@@ -88,7 +88,9 @@ def find_memory_folders(
                 )
             elif is_there and (real := os.path.realpath(place.path)) not in found:
                 found[real] = _inspect_folder(real, place, home)
-    return sorted(found.values(), key=lambda place: (-(place.changed_ns or 0), place.display_path))[:limit]
+    return sorted(found.values(), key=lambda place: (bool(place.closed), -(place.changed_ns or 0), place.display_path))[
+        :limit
+    ]
 
 
 def _iter_candidates(home: str, reach: DirectoryProber) -> Iterator[MemoryLocation]:

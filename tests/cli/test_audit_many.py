@@ -135,6 +135,24 @@ def test_everywhere_finds_the_folders_of_this_machine(run: Run, tmp_path: Path) 
     assert "~/.claude/projects/-app/memory" in found.out.decode()
 
 
+def test_everywhere_says_what_it_found_and_could_not_read(run: Run, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in (".claude/projects/-app/memory/MEMORY.md", ".codeium/windsurf/memories/0.pb"):
+        (home / name).parent.mkdir(parents=True)
+        (home / name).write_text("tea\n")
+    env = {"HOME": str(home)}
+    found = run("audit", "--everywhere", env=env)
+    assert found.code == 1, "what was not read is never OK"
+    assert "2 folders, 1 of them not audited" in found.out.decode()
+    words = "~/.codeium/windsurf/memories was not audited: encrypted files: they cannot be read"
+    assert words in found.err.decode()
+    (home / ".claude/projects/-app/memory/MEMORY.md").unlink()
+    document = json.loads(run("audit", "--everywhere", "--json", env=env).out)
+    assert [(each["folder"], "problem" in each) for each in document["folders"]] == [
+        ("~/.codeium/windsurf/memories", True)
+    ]
+
+
 def test_one_policy_holds_for_all(run: Run, folders: list[str], tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('[audit.rules]\n"*-key" = "info"\n"ignore-instructions" = "fail"\n', encoding="utf-8")

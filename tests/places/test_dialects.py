@@ -111,6 +111,7 @@ def test_each_agent_is_named_with_its_project(home: Path) -> None:
 
 def test_what_cannot_be_read_is_named_and_says_so(home: Path) -> None:
     (place,) = find(home)["Windsurf"]
+    assert find_memory_folders(home=str(home), limit=None)[-1] == place, "it is last, whenever it changed"
     assert format_project(place) == "encrypted files: they cannot be read"
 
 
