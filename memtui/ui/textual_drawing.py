@@ -17,7 +17,7 @@ from textual._styles_cache import StylesCache
 from textual.cache import FIFOCache
 from textual.color import Color
 from textual.css.styles import StylesBase
-from textual.events import Event
+from textual.events import Event, Mount
 from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
@@ -48,6 +48,8 @@ _LONG_SECONDS = 0.005
 
 
 async def _handle_and_yield(screen: Screen[Any], event: Event) -> None:
+    if isinstance(event, Mount) and (screen._closing or screen._pruning):
+        return  # it was closed before it had its widgets, which it would now look for
     began = time.thread_time()
     await Widget.on_event(screen, event)
     if time.thread_time() - began > _LONG_SECONDS:

@@ -7,6 +7,7 @@ from textual._styles_cache import StylesCache
 from textual.app import App, ComposeResult
 from textual.containers import Container, Horizontal
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
@@ -81,6 +82,32 @@ async def test_the_browser_is_drawn_as_textual_draws_it(tmp_path: Path, theme: s
         for widget in [app.screen, *app.screen.query("*")]:
             if widget.region and widget.display:
                 compare(widget)
+
+
+class Seeker(Screen[None]):
+    """A screen that looks for a widget of its own when it is mounted."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="here")
+
+    def on_mount(self) -> None:
+        self.query_one("#here").border_title = "found"
+
+
+@pytest.mark.parametrize("closed", ["by its application", "by itself", None])
+async def test_a_screen_that_is_closed_before_it_has_its_widgets_is_not_mounted(
+    tmp_path: Path, closed: str | None
+) -> None:
+    app = MemtuiApp(str(tmp_path), state=str(tmp_path.with_name("state")))
+    async with app.run_test() as pilot:
+        screen = Seeker()
+        app.push_screen(screen)
+        if closed == "by its application":
+            await screen._close_messages(wait=False)
+        elif closed == "by itself":
+            screen.dismiss()
+        await until(pilot, lambda: screen._is_mounted)
+        assert [widget.border_title for widget in screen.query("#here")] == ([] if closed else ["found"])
 
 
 def test_a_strip_makes_the_caches_that_are_used() -> None:
