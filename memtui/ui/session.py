@@ -73,7 +73,7 @@ class EventPace:
     """Seconds by which it may be ahead after a rest, and when it starts."""
     DEAREST = 0.05
     """Seconds of processor time that showing events takes at most: more was for something else."""
-    LONGEST = 0.25
+    LONGEST = 0.5
     """Seconds that anything waits."""
 
     def __init__(self) -> None:
