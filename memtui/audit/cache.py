@@ -44,7 +44,7 @@ MOST_BYTES = 64_000_000
 _KIND = "memtui clean notes 1"
 _HEX = 32  # characters of a digest
 _CHECKS = 32  # of those that were made or asked for last
-_CODE = ("audit", "core", "notes", "scan")
+_CODE = ("audit", "core", "notes", "places", "scan")
 """The packages whose code and data decide what is found."""
 
 
@@ -186,7 +186,7 @@ def keep_cache(cache: AuditCache, path: str | os.PathLike[str], writer: FileWrit
 
 def _compute_rules_digest(subject: AuditContext) -> str:
     """What decides, besides a note itself, what is found in it."""
-    decisive = (_hash_code(), subject.custom.digest, subject.audit, subject.memory)
+    decisive = (_hash_code(), subject.custom.digest, subject.audit, subject.memory, subject.dialect.name)
     return hashlib.sha256(repr(decisive).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -31,6 +31,7 @@ from memtui.core.wording import estimate_token_count
 from memtui.engine import Observer
 from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
+from memtui.places.dialects import Dialect
 from memtui.review.inbox import Inbox
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.secrets import SecretScan
@@ -187,6 +188,11 @@ class AuditContext:
         """Raise `AuditCancelled` where the caller asks to stop; for rules that compare all notes."""
         if self.stop():
             raise AuditCancelled
+
+    @property
+    def dialect(self) -> Dialect:
+        """Whose memory folder it is, and what its files are to that agent."""
+        return self.observer.dialect
 
     @cached_property
     def digest(self) -> str:

@@ -26,6 +26,8 @@ from memtui.audit.provenance import OriginTracer
 from memtui.audit.ranking import GONE
 from memtui.core.unicode import to_one_line
 from memtui.notes.memory_index import is_team_note
+from memtui.places.dialects import Dialect
+from memtui.places.file_rules import Keeper
 from memtui.scan.rule_matches import SecretRules
 
 # Groups: many findings of one kind in one file are one finding.
@@ -176,7 +178,7 @@ class FindingBuilder:
             location=place,
             words=page.mask(hit.words),
             evidence=self._build_evidence(hit, page),
-            do=_advise(rule, hit),
+            do=_advise(rule, hit, self._subject.dialect),
             origin=self._origins.trace(hit, page.data, place.line),
             fingerprint=_compute_fingerprint(hit.rule, hit.path, identity, ordinal),
             facts={name: page.mask(fact) if isinstance(fact, str) else fact for name, fact in hit.facts.items()},
@@ -296,8 +298,15 @@ def _find_secret_span(hit: Hit) -> Span:
 _TEAM_NOTE = "It is a team's note, mirrored from a server: a change here may affect everybody."
 
 
-def _advise(rule: AuditRule, hit: Hit) -> str:
+def _advise(rule: AuditRule, hit: Hit, dialect: Dialect) -> str:
     """What to do. No advice deletes a note of a team, nor one that is said to be the same as it."""
+    kept = dialect.get_rule(hit.path)
+    if kept.kept is Keeper.GENERATED:
+        return (
+            f"{dialect.title} generates this file. {kept.why or rule.do}"
+            if rule.family is Family.UPKEEP
+            else (f"{rule.do} {dialect.title} generates this file: {kept.why[:1].lower()}{kept.why[1:]}")
+        )
     if not any(is_team_note(str(path)) for path in (hit.path, hit.facts.get("of", ""))):
         return rule.do
     if rule.family is Family.UPKEEP:

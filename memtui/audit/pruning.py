@@ -22,6 +22,7 @@ from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
 from memtui.notes.links import LinkTargets, find_links, get_note_names
 from memtui.notes.memory_index import is_auto_loaded, is_index, is_team_note
+from memtui.places.dialects import PLAIN, Dialect
 from memtui.review.tracks import iter_event_bodies
 from memtui.store.base import FileTooLarge, NotRegularFile
 
@@ -104,9 +105,11 @@ def find_unrecorded_changes(observer: Observer, after: int) -> frozenset[str]:
     return frozenset(change[0] for body in bodies for change in json.loads(body)["changes"])
 
 
-def find_auto_loaded(paths: Collection[str], text_of: Callable[[str], str | None]) -> frozenset[str]:
+def find_auto_loaded(
+    paths: Collection[str], text_of: Callable[[str], str | None], dialect: Dialect = PLAIN
+) -> frozenset[str]:
     """The files that are given to every session, so that nobody is seen to read them; what those import is as well."""
-    found = {path for path in paths if is_auto_loaded(path)}
+    found = {path for path in paths if is_auto_loaded(path) or dialect.get_rule(path).loads}
     waiting = [path for path in found if not is_index(path)]
     places = LinkTargets(paths) if waiting else None
     for _ in range(_HOPS):
@@ -200,7 +203,7 @@ def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, 
     """Find the notes that nobody has needed for long. Changes nothing; look for outside changes before.
 
     A note goes if no agent has read it, and nobody has changed it, for that long. Pinned, protected and team notes
-    stay, what every session loads unasked, and hidden files.
+    stay, what an agent's program generates, what every session loads unasked, and hidden files.
 
     Args:
         unread: Whether only notes that no agent has read since the journal began are planned.
@@ -209,7 +212,7 @@ def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, 
     uses = collect_uses(observer)
     state = history.get_state(observer.get_head()[0])
     nodes = [node for node in observer.store.scan(ROOT) if node.kind is EntryKind.FILE]
-    loaded = find_auto_loaded([node.path for node in nodes], lambda path: _read_text(observer, path))
+    loaded = find_auto_loaded([node.path for node in nodes], lambda path: _read_text(observer, path), observer.dialect)
     pinned = load_pins(observer)
     guarded = core_paths.decode_protected(observer.get_metadata(PROTECTED))
     going: list[PruneCandidate] = []
@@ -230,6 +233,8 @@ def plan_prune(observer: Observer, *, older_than_us: int, unread: bool = False, 
             staying.append(ExemptNote(path, "protected"))
         elif is_team_note(path):
             staying.append(ExemptNote(path, "a team's, mirrored from a server"))
+        elif kept := observer.dialect.get_rule(path).kept:
+            staying.append(ExemptNote(path, f"{kept}, by {observer.dialect.title}"))
         elif path in loaded:
             staying.append(ExemptNote(path, "every session loads it"))
         elif version is None or version.sha256 is None:

@@ -106,8 +106,8 @@ class AuditSettings:
     """Days after which a note is stale if no agent has read it and nobody has changed it."""
     max_lines: int = 200
     """Lines of an index (`MEMORY.md`) that are loaded when a session starts."""
-    max_index_bytes: int = 25_000
-    """Bytes of an index that are loaded when a session starts."""
+    max_index_characters: int = 25_000
+    """Characters of an index that are loaded when a session starts, as JavaScript counts: an emoji is two."""
     max_note_tokens: int = 4_000
     """Estimated tokens above which a note is too long."""
     max_total_tokens: int = 0

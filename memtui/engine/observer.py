@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from functools import cached_property
 from itertools import islice
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from memtui.core import commands
 from memtui.core.errors import FolderMissing, MemtuiError, Refusal, StateUnusable
@@ -31,6 +32,9 @@ from memtui.engine.stats import MassLossMonitor
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import FolderTotals, Journal, KnownPath
 from memtui.store.base import UNSEEN, FileContent, Node, ReadableStore
+
+if TYPE_CHECKING:  # start-up: few commands ask whose folder it is
+    from memtui.places.dialects import Dialect
 
 # Detecting external changes, and the daily pruning after it.
 
@@ -267,6 +271,13 @@ class Observer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @cached_property
+    def dialect(self) -> "Dialect":
+        """Whose memory folder it is, and what its files are to that agent."""
+        from memtui.places.dialects import PLAIN, recognise_folder  # noqa: PLC0415 - start-up: few commands ask
+
+        return recognise_folder(self.store.path) if self.store.path else PLAIN
 
     def close(self) -> None:
         """Let go of store and journal, once calls of other threads have ended; a look for changes ends early."""

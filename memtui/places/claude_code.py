@@ -82,6 +82,13 @@ def find_claude_code_memories(home: str, reach: DirectoryProber) -> Iterator[Cla
                     yield ClaudeCodeMemory(path, project, os.path.basename(path))
 
 
+def list_configured_directories(home: str) -> list[str]:
+    """The directories that settings of the user's, or of who runs the machine, name for auto memory."""
+    settings = [os.path.join(top, "settings.json") for top in list_config_directories(home)]
+    found = (_read_configured_directory(each, home) for each in (*settings, _POLICY))
+    return [os.path.realpath(path) for path in found if path is not None]
+
+
 def iter_working_directories() -> list[str]:
     """The working directory and those above it in its repository: a project is often looked at from within."""
     try:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.core.lazy_dataclass import dataclass
-from memtui.places.claude_code import DirectoryFinder, find_project
+from memtui.places.claude_code import DirectoryFinder, find_project, list_configured_directories
+from memtui.places.file_rules import NO_RULE, FileRule, NoteStart, parse_file_rule, parse_note_start
 from memtui.places.probe import DirectoryProber, parse_object, read_start
 
 _REGISTER_BYTES = 1_000_000
@@ -29,20 +30,52 @@ class Dialect:
     title: str
     folders: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
+    at: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     needs: int = 1
     project: str = ""
     closed: str = ""
+    files: tuple[FileRule, ...] = ()
+    starts: tuple[NoteStart, ...] = ()
+
+    def get_rule(self, path: str) -> FileRule:
+        """What a file is, by its path relative to the folder."""
+        return next((rule for rule in self.files if rule.matches(path)), NO_RULE)
 
     def is_kind_of(self, folder: str) -> bool:
         """Whether a folder holds what such a one does; nothing of it is opened."""
-        within = glob.escape(folder)
         found = 0
         for mark in self.marks:
-            found += next(glob.iglob(os.path.join(within, mark)), None) is not None
+            found += _holds(folder, mark)
             if found >= self.needs:
                 return True
+        return not self.marks
+
+    def is_recognised(self, folder: str, home: str) -> bool:
+        """Whether a folder is of this kind, by its place and what it holds, or only by what it holds."""
+        places = filter(None, (_place_pattern(each, home) for each in self.folders))
+        if any(_matches_path(folder, each) for each in places) or any(
+            _matches_path(folder, each, is_end=True) for each in (*self.projects, *self.at)
+        ):
+            return self.is_kind_of(folder)
+        return bool(self.elsewhere) and all(_holds(folder, mark) for mark in self.elsewhere)
+
+
+PLAIN = Dialect("", "", files=(FileRule("**/MEMORY.md", loads="index"),))
+"""Markdown of nobody in particular."""
+
+
+def _holds(folder: str, mark: str) -> bool:
+    return next(glob.iglob(os.path.join(glob.escape(folder), mark)), None) is not None
+
+
+def _matches_path(path: str, pattern: str, *, is_end: bool = False) -> bool:
+    """Whether a path, or its end, is written as a pattern says, name by name."""
+    names, parts = path.split("/"), pattern.split("/")
+    if len(names) < len(parts) or (not is_end and len(names) != len(parts)):
         return False
+    return all(map(fnmatch.fnmatchcase, names[-len(parts) :], parts))
 
 
 class DialectMemory(NamedTuple):
@@ -62,13 +95,23 @@ def load_dialects() -> tuple[Dialect, ...]:
     return tuple(_build_dialect(name, **table) for name, table in tables.items())
 
 
+def get_dialect(name: str) -> Dialect:
+    """The kind of a name. Raises `KeyError` if there is none."""
+    return {dialect.name: dialect for dialect in load_dialects()}[name]
+
+
 def _build_dialect(
-    name: str, *, title: str, needs: int = 1, project: str = "", closed: str = "", **patterns: list[str]
-) -> Dialect:
-    lists = {key: tuple(patterns.pop(key, ())) for key in ("folders", "projects", "marks")}
+    name: str, *, title: str, needs: int = 1, project: str = "", closed: str = "",
+    files: Iterable[dict[str, Any]] = (), starts: Iterable[dict[str, str]] = (), **patterns: list[str],
+) -> Dialect:  # fmt: skip
+    lists = {key: tuple(patterns.pop(key, ())) for key in ("folders", "projects", "at", "marks", "elsewhere")}
     if patterns:
         raise ValueError(f"{name} has an unknown key: {', '.join(patterns)}")
-    return Dialect(name, title, **lists, needs=needs, project=project, closed=closed)
+    return Dialect(
+        name, title, **lists, needs=needs, project=project, closed=closed,
+        files=tuple(parse_file_rule(**each) for each in files),
+        starts=tuple(parse_note_start(**each) for each in starts),
+    )  # fmt: skip
 
 
 def find_dialect_memories(home: str, projects: Iterable[str], reach: DirectoryProber) -> Iterator[DialectMemory]:
@@ -130,6 +173,25 @@ def _list_names(directory: str) -> list[str]:
         return []
 
 
+def recognise_folder(folder: str, *, home: str | None = None) -> Dialect:
+    """Whose memory folder one is, by where it is and what it holds; `PLAIN` if nobody's in particular.
+
+    Args:
+        folder: Its path.
+        home: The home directory, if not this user's.
+    """
+    home = home or os.path.expanduser("~")
+    paths = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))
+    for dialect in load_dialects():
+        if any(dialect.is_recognised(path, home) for path in paths):
+            return dialect
+    if not paths.keys().isdisjoint(list_configured_directories(home)):
+        return get_dialect("claude-code")
+    if any(os.path.realpath(memory.path) in paths for memory in _read_basic_memory_projects(home)):
+        return get_dialect("basic-memory")
+    return PLAIN
+
+
 # Which project a folder is about
 
 
@@ -150,8 +212,6 @@ def _is_path(text: str) -> bool:
 
 
 # Registers of projects
-
-_BASIC_MEMORY = Dialect("basic-memory", "Basic Memory")
 
 
 def _read_serena_projects(home: str) -> list[str]:
@@ -178,7 +238,8 @@ def _read_basic_memory_projects(home: str) -> Iterator[DialectMemory]:
     )
     top = next(each for each in tops if each and os.path.isabs(each))
     projects = parse_object(read_start(os.path.join(top, "config.json"), _REGISTER_BYTES)).get("projects")
+    dialect = get_dialect("basic-memory")
     for given in list(projects.values())[:_MOST_NAMES] if isinstance(projects, dict) else ():
         path = given.get("path") if isinstance(given, dict) else given
         if isinstance(path, str) and _is_path(path):
-            yield DialectMemory(os.path.normpath(path), _BASIC_MEMORY)
+            yield DialectMemory(os.path.normpath(path), dialect)

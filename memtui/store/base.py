@@ -229,6 +229,8 @@ class ReadableStore(Protocol):
 
     title: str
     """The store's name for a person, such as `~/app/memories`."""
+    path: str
+    """Its real path on this machine; empty if it is in memory."""
 
     @property
     def device(self) -> str:

@@ -37,6 +37,7 @@ class MemoryStore:
 
     def __init__(self, *, title: str = "in memory") -> None:
         self.title = title
+        self.path = ""
         self.is_untidy = False
         self.is_synced = True
         self._files: dict[str, bytes] = {}

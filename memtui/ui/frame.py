@@ -63,6 +63,7 @@ class HeaderStatus:
 
     Attributes:
         label: The kind of session, such as `scripted demo`; empty for an ordinary one.
+        agent: The agent whose folder it is; empty for none in particular.
         files: The number and size of the files, in words.
         live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`; empty while there is no folder.
         follow: Whether the screen follows events; `None` if it does not apply.
@@ -73,6 +74,7 @@ class HeaderStatus:
 
     folder: str
     label: str = ""
+    agent: str = ""
     files: str = ""
     read_only: bool = False
     live: str = "opening"
@@ -169,6 +171,7 @@ def _list_items(status: HeaderStatus, working: str) -> list[HeaderItem]:
     return [
         HeaderItem(working, "$text-secondary", 1),
         HeaderItem(status.label, "$text-warning bold"),
+        HeaderItem(status.agent, "$text-muted", 1),
         *status.words,
         HeaderItem(format_consents(status.consents), "$text-warning bold"),
         HeaderItem("following" if status.follow else "", "$text-accent", 2),

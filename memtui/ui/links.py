@@ -67,6 +67,10 @@ def collect_facts(
         facts.append(NoteFact("problem", seen.problem))
     if node is not None and node.mtime_ns:
         facts.append(NoteFact("file time", _format_time(node.mtime_ns // 1_000, now_us)))
+    from memtui.places.file_rules import describe_rule  # noqa: PLC0415 - start-up: for details only
+
+    if words := describe_rule(engine.dialect.title, engine.dialect.get_rule(path)):
+        facts.append(NoteFact("to its agent", words))
     if marks:
         facts.append(NoteFact("marks", ", ".join(marks)))
     if node is None or node.kind is not EntryKind.DIRECTORY:

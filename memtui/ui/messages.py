@@ -15,6 +15,7 @@ from memtui.core.mass_loss import MassLoss
 if TYPE_CHECKING:  # the engine is loaded by the session's thread, behind the first paint
     from memtui.agents.remote_approval import ApprovalQuestion
     from memtui.engine import PathContent
+    from memtui.places.dialects import Dialect
 
 APPROVAL_BANNER = "asked-elsewhere"
 """The name of the banner; a chat has a widget called `question`."""
@@ -44,6 +45,13 @@ class FolderOpened(Message):
     """The number of the last event."""
     complete: bool
     """Whether the folder was looked at as a whole before."""
+
+
+@dataclass(eq=False)
+class DialectFound(Message):
+    """It is known whose memory folder it is, and what its files are to that agent."""
+
+    dialect: "Dialect"
 
 
 class FolderShown(Message):

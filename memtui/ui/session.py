@@ -22,6 +22,7 @@ from memtui.core.paths import MemoryPath
 from memtui.ui import screen_state
 from memtui.ui.messages import (
     BlameRead,
+    DialectFound,
     EntryDetailsRead,
     EntryRead,
     EventsRecorded,
@@ -320,6 +321,7 @@ class FolderSession:
         with contextlib.suppress(StateUnusable):
             self.view_state = screen_state.load_view_state(self._get_state_directory())
         self._post(FolderOpened(list(engine.iter_names()), recent, unseen, last, complete=engine.is_baseline_recorded))
+        self._post(DialectFound(engine.dialect))
         if recent and (behind := recent[-1].at_us - time.time_ns() // 1_000) > _CLOCK_US:
             age = wording.format_age(behind / 1e6)
             words = f"The clock is {age[:-1]} {age[-1]} behind the last event"

@@ -158,6 +158,14 @@ def linked(place: Path) -> Prepared:
     return made
 
 
+def of_serena(place: Path) -> Prepared:
+    """A folder of Serena's, with a note that is longer than its program accepts."""
+    made = _new(place, "project/.serena")
+    made.put("agent-refuses", "tools.md", "# Tools\n\n" + "A hammer hangs beside the door of the shed.\n" * 3_500)
+    made.record()
+    return made
+
+
 def unrecorded(place: Path) -> Prepared:
     """A folder that memtui has never seen."""
     made = _new(place, "unrecorded")
@@ -375,7 +383,7 @@ def without_git() -> bool:
 
 def makers() -> Iterator[Callable[[Path], Prepared]]:
     """What makes each folder."""
-    yield from (everything, linked, unrecorded, tampered, replaced, repaired, misled, unreadable)
+    yield from (everything, linked, of_serena, unrecorded, tampered, replaced, repaired, misled, unreadable)
 
 
 if __name__ == "__main__":

@@ -280,8 +280,8 @@ def test_an_index_over_what_is_loaded_is_told_where_loading_stops(folder: Folder
     assert hit.start == 800
     assert (hit.facts["line"], hit.facts["lines"], hit.facts["tokens"]) == (201, 203, 200)
     folder.write({"MEMORY.md": ("x" * 99 + "\n") * 11})
-    (hit,) = folder.hits(upkeep, rules=["long-index"], audit=AuditSettings(max_index_bytes=1_000))
-    assert hit.words == "loading stops after 1000B: 1 line has no effect"
+    (hit,) = folder.hits(upkeep, rules=["long-index"], audit=AuditSettings(max_index_characters=1_000))
+    assert hit.words == "loading stops after 1,000 characters: 1 line has no effect"
 
 
 def test_of_an_index_of_openclaw_characters_count_and_no_lines(folder: Folder) -> None:

@@ -2,7 +2,7 @@
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.audit.context import DATED, AuditContext, LineOffsets, is_hidden, is_prose, iter_prose_notes
@@ -10,11 +10,13 @@ from memtui.audit.model import Hit
 from memtui.audit.ranking import GONE
 from memtui.core.edits import format_human_size
 from memtui.core.events import EntryKind
-from memtui.core.settings import AuditSettings
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.links import Link, LinkTargets, find_links, get_note_names
+from memtui.notes.loading import LoadedPart, LoadLimit, get_index_limit, measure_load
 from memtui.notes.memory_index import NAME, MemoryIndex, is_auto_loaded, is_index, is_team_note, parse_index
+from memtui.places.dialects import get_dialect
+from memtui.places.file_rules import FileRule
 
 _DEAD = "dead-link"
 _ORPHAN = "orphan"
@@ -39,9 +41,7 @@ _FEWEST = 8
 _LINKED = 0.8  # the share of notes with a link to them from which on links are a habit
 
 
-_OPENCLAW_MOST = 20_000
-"""The characters of a file that OpenClaw loads unless it is told otherwise; some versions load 12,000."""
-_NO_LIMITS = AuditSettings(max_lines=0, max_index_bytes=0)
+_UNITS = {"units": "characters", "characters": "characters", "bytes": "bytes"}
 
 
 class LinkMap(NamedTuple):
@@ -224,33 +224,41 @@ _NOT_LISTED = frozenset({"readme", "index"})
 
 
 def check_indexes(subject: AuditContext, linked: LinkMap) -> Iterator[Hit]:
-    """What is wrong with each index of the folder."""
+    """What is wrong with each index of the folder, and what of the notes that sessions load does not load."""
     paths = sorted(filter(is_index, subject.notes))
+    loaded = sorted(path for path in subject.notes if path not in paths and _find_rule(path, subject)[1].loads)
     if not paths:
-        subject.log.skip("there is no MEMORY.md", _LONG, _MISSING, _UNLISTED)
-        return
+        subject.log.skip("there is no MEMORY.md", *(() if loaded else (_LONG,)), _MISSING, _UNLISTED)
     counts: list[str] = []
+    for path in loaded:
+        words = yield from _check_load(path, subject)
+        counts += [words] if words is not None else []
     known = LinkResolver(subject)
     for path in paths:
         text = subject.notes[path].text
         if text is None:
             continue
-        settings = subject.audit
-        is_ours = not _is_of_openclaw(path, subject)
-        most = settings if is_ours else _NO_LIMITS
-        index = parse_index(text, path, max_lines=most.max_lines, max_bytes=most.max_index_bytes)
+        words = yield from _check_load(path, subject)
+        index = parse_index(text, path)
         lines = LineOffsets(text)
-        yield from _check_index_length(index, path, lines) if is_ours else _check_openclaw_length(text, path)
         for link in index.entries:
             if linked.paths.resolve(link, path) is None and known.is_dead(link, path, is_entry=True):
                 yield known.build_hit(_MISSING, "has an entry for {}, which does not exist", link, path, lines)
-        entries = format_count(len(index.entries), "entry", "entries")
-        counts.append(f"{format_count(index.loaded, 'line')} of {to_one_line(path)} load, {entries} checked")
+        counts.append(f"{words}, {format_count(len(index.entries), 'entry', 'entries')} checked")
         others = [each for each in paths if each != path]
         yield from _find_unlisted_notes(path, text, index, subject, linked, others)
     if counts:
         more = f"; and {len(counts) - 1:,} more such" if len(counts) > 1 else ""
         subject.log.counted["index"] = counts[0] + more
+
+
+def _find_rule(path: str, subject: AuditContext) -> tuple[str, FileRule]:
+    """Whose file it is, and what it is to that agent."""
+    dialect = subject.dialect
+    if not dialect.name and is_index(path) and _is_of_openclaw(path, subject):
+        dialect = get_dialect("openclaw")
+        return dialect.title, dialect.get_rule(NAME)
+    return dialect.title, dialect.get_rule(path)
 
 
 def _is_of_openclaw(path: str, subject: AuditContext) -> bool:
@@ -259,23 +267,33 @@ def _is_of_openclaw(path: str, subject: AuditContext) -> bool:
     return any(each.startswith(days) and DATED.search(each[len(days) :]) for each in subject.notes)
 
 
-def _check_openclaw_length(text: str, path: str) -> Iterator[Hit]:
-    """OpenClaw counts no lines: of too many characters it leaves out the middle (`bootstrapMaxChars`)."""
-    if (characters := len(text)) > _OPENCLAW_MOST:
-        words = f"{characters:,} characters: of more than {_OPENCLAW_MOST:,} OpenClaw leaves out the middle"
-        yield Hit(_LONG, path, words, start=0, end=0, facts={"characters": characters}, identity="")
+def _check_load(path: str, subject: AuditContext) -> Generator[Hit, None, str | None]:
+    """What of a note does not load; how much of it does, in words, or `None` if it could not be read."""
+    if (text := subject.notes[path].text) is None:
+        return None
+    agent, rule = _find_rule(path, subject)
+    limit = get_index_limit(subject.audit) if rule.loads == "index" else rule.limit
+    part = measure_load(text, limit)
+    if part.limit and limit.keeps != "start":
+        what = "loads the end only" if limit.keeps == "end" else "leaves out the middle"
+        words = f"{part.counted_size:,} {_UNITS[limit.unit]}: of more than {limit.size:,} {agent} {what}"
+        yield Hit(_LONG, path, words, start=0, end=0, facts={_UNITS[limit.unit]: part.counted_size}, identity="")
+    elif part.beyond is not None and part.beyond <= part.lines:
+        yield _build_load_hit(path, text, part, limit)
+    if not rule.loads:
+        return to_one_line(path)
+    return f"{format_count(part.loaded, 'line')} of {to_one_line(path)} {'loads' if part.loaded == 1 else 'load'}"
 
 
-def _check_index_length(index: MemoryIndex, path: str, lines: LineOffsets) -> Iterator[Hit]:
-    if index.beyond is None or index.beyond > index.lines:
-        return
-    left = index.lines - index.beyond + 1
-    what = f"{index.loaded:,} lines" if index.limit == "lines" else format_human_size(index.loaded_bytes)
-    has = "has" if left == 1 else "have"
-    words = f"loading stops after {what}: {format_count(left, 'line')} {has} no effect"
-    start = lines.to_offset(index.beyond)
-    facts = {"line": index.beyond, "lines": index.counted, "bytes": index.counted_bytes, "tokens": index.tokens}
-    yield Hit(_LONG, path, words, start=start, end=start, facts=facts, identity="")
+def _build_load_hit(path: str, text: str, part: LoadedPart, limit: LoadLimit) -> Hit:
+    beyond = part.beyond or 1
+    left = part.lines - beyond + 1
+    loaded = f"{part.loaded_size:,} characters" if limit.unit != "bytes" else format_human_size(part.loaded_size)
+    what = f"{part.loaded:,} lines" if part.limit == "lines" else loaded
+    words = f"loading stops after {what}: {format_count(left, 'line')} {'has' if left == 1 else 'have'} no effect"
+    start = LineOffsets(text).to_offset(beyond)
+    facts = {"line": beyond, "lines": part.counted, _UNITS[limit.unit]: part.counted_size, "tokens": part.tokens}
+    return Hit(_LONG, path, words, start=start, end=start, facts=facts, identity="")
 
 
 def _find_unlisted_notes(

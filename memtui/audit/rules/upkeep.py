@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memtui.audit.context import DATED, AuditContext, Note, is_dated_note, is_hidden, is_prose
+from memtui.audit.context import DATED, AuditContext, LineOffsets, Note, is_dated_note, is_hidden, is_prose
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.outside import collect_uses
 from memtui.audit.pruning import compute_age, find_auto_loaded, find_unrecorded_changes
@@ -10,6 +10,7 @@ from memtui.audit.rules import contradictions, duplicates, links
 from memtui.core.settings import compute_budgets
 from memtui.core.wording import estimate_token_count, format_count
 from memtui.notes.memory_index import is_index, is_team_note
+from memtui.places.checks import find_refusal
 
 RULES: tuple[AuditRule, ...] = read_rules("upkeep")
 
@@ -28,10 +29,16 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
             return
         yield Hit("empty-note", note.path, "says nothing", identity="")
         return
+    rule = subject.dialect.get_rule(note.path)
+    if subject.dialect.name and (refusal := find_refusal(subject.dialect, note.path, text)) is not None:
+        start = LineOffsets(text).to_offset(refusal.line)
+        words = f"{subject.dialect.title} refuses it: {refusal.words}"
+        yield Hit("agent-refuses", note.path, words, start=start, end=start, identity="")
     # Agents without memtui read with tools of their own, which take more at once.
     most = subject.audit.max_note_tokens * (1 if subject.on_disk else _OWN_READER)
     tokens = estimate_token_count(text)
-    if most and tokens > most and not is_index(note.path) and not is_dated_note(note.path):
+    is_read = not rule.loads and rule.kept is None and not is_index(note.path)
+    if most and tokens > most and is_read and not is_dated_note(note.path):
         words = f"~{tokens:,} tokens, over the limit of {most:,}"
         limit = subject.memory.view_char_limit
         if subject.on_disk and limit and len(text) > limit:
@@ -63,12 +70,12 @@ def _find_stale_notes(subject: AuditContext) -> Iterator[Hit]:
         return
     uses = collect_uses(subject.observer, until=subject.on_disk)
     unrecorded = find_unrecorded_changes(subject.observer, subject.on_disk)
-    loaded = find_auto_loaded(subject.notes.keys(), lambda path: subject.notes[path].text)
+    loaded = find_auto_loaded(subject.notes.keys(), lambda path: subject.notes[path].text, subject.dialect)
     for note in subject.notes.values():
         path = note.path
         if not note.size or path in subject.pins or is_hidden(path) or path in loaded:
             continue
-        if is_team_note(path) or DATED.search(path.rpartition("/")[2]):
+        if is_team_note(path) or subject.dialect.get_rule(path).kept or DATED.search(path.rpartition("/")[2]):
             continue  # who reads a team's is not known, and a diary is not out of date
         judged += 1
         mtime_us, is_recorded = note.mtime_ns // 1_000, path not in unrecorded

@@ -174,7 +174,7 @@ class BrowseScreen(FolderScreen):
         if isinstance(config, Config):
             self.ui_settings, self.session.settings = config.ui, config.memory
             self.audit_settings = config.audit
-            self.preview.max_lines, self.preview.max_bytes = config.audit.max_lines, config.audit.max_index_bytes
+            self.preview.audit = config.audit
         self.preview.view = restore_view(None, self.ui_settings)
         self._mounted_files = self.files
         self.follow = self.ui_settings.follow

@@ -9,7 +9,7 @@ from textual.worker import get_current_worker
 
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
-from memtui.ui.messages import BlameRead, EntryRead
+from memtui.ui.messages import BlameRead, DialectFound, EntryRead
 from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.preview import PreviewMode
@@ -64,6 +64,13 @@ class NoteController(FolderController):
             self._read_blame(message.path, self.screen.preview.data)
         self.screen.change.change = message.change
         self.screen.show_titles()
+
+    @on(DialectFound)
+    def _measure_load(self, message: DialectFound) -> None:
+        """Read the note again if what of it loads is counted otherwise in this folder."""
+        path = self.files.cursor_path
+        if message.dialect.name and path is not None and message.dialect.get_rule(path).loads:
+            self.read(again=True)
 
     @on(BlameRead)
     def _show_blame(self, message: BlameRead) -> None:

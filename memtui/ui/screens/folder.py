@@ -23,7 +23,7 @@ from memtui.core.unicode import to_one_line
 from memtui.ui import frame
 from memtui.ui.controller import ControlledScreen, Controller
 from memtui.ui.frame import Header, HeaderStatus, MessageLine
-from memtui.ui.messages import FailureReported, NoticePosted, RecordingFailed, WatchingChanged
+from memtui.ui.messages import DialectFound, FailureReported, NoticePosted, RecordingFailed, WatchingChanged
 from memtui.ui.screens.panes import HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS
 from memtui.ui.session import FolderSession
 from memtui.ui.widgets.activity import ActivityView
@@ -263,6 +263,12 @@ class FolderScreen(ControlledScreen[None]):
         places = [place for place in find_memory_folders() if place.path != self.session.folder]
         self.app.call_from_thread(setattr, empty, "places", places)
 
+    @on(DialectFound)
+    def _show_dialect(self, message: DialectFound) -> None:
+        self.preview.dialect = self.files.dialect = message.dialect
+        self.status = replace(self.status, agent=message.dialect.title)
+        self.show_status()
+
     def show_status(self) -> None:
         """Update the header."""
         live = "PAUSED" if self.is_paused else self._watching.mode.name if self.is_opened else "opening"
@@ -298,6 +304,7 @@ class FolderScreen(ControlledScreen[None]):
         return frame.format_note_subtitle({
             "change": frame.format_last_change(self.change.change),
             "protected": "protected" if path is not None and self.files.is_protected(path) else "",
+            "kept": self.files.get_keeper(path) if path is not None else "",
             "view": "" if self.preview.view is PreviewMode.RENDERED else self.preview.view.label,
             "lines": f"{first}-{last}/{total}" if text and total else "",
             "size": wording.format_size(self.preview.size) if text else "",

@@ -1,7 +1,7 @@
 """The note under the cursor: rendered, as its source, or exactly as a model is answered."""
 
 from enum import Enum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from memtui.core import wording
 from memtui.core.events import EntryKind
@@ -12,6 +12,9 @@ from memtui.ui.messages import EntryRead
 from memtui.ui.widgets.markdown.document import Ruler
 from memtui.ui.widgets.markdown.rows import detect_syntax
 from memtui.ui.widgets.markdown.view import NoteView
+
+if TYPE_CHECKING:  # start-up: known behind the first paint
+    from memtui.places.dialects import Dialect
 
 
 class PreviewMode(Enum):
@@ -36,9 +39,9 @@ class Preview:
         text: The text that is shown; empty without one.
         size: Bytes of the file.
         data: The bytes that are shown as text; `None` without any.
-        loads: The part of an index that every session loads, in words; empty for other notes.
-        max_lines: Lines of an index that are loaded.
-        max_bytes: Bytes of an index that are loaded.
+        loads: The part of the note that every session loads, in words; empty if none.
+        dialect: What the files of the folder are to its agent; `None` until that is known.
+        audit: The settings that say how much of an index is loaded.
     """
 
     def __init__(self) -> None:
@@ -47,8 +50,8 @@ class Preview:
         self.size = 0
         self.data: bytes | None = None
         self.loads = ""
-        plain = AuditSettings()
-        self.max_lines, self.max_bytes = plain.max_lines, plain.max_index_bytes
+        self.dialect: Dialect | None = None
+        self.audit = AuditSettings()
 
     def show(self, read: EntryRead, note: NoteView, *, changed: bool, follow: bool) -> None:
         """Show what was read, or why it cannot be shown.
@@ -99,18 +102,25 @@ class Preview:
         self.text, self.size, self.data, self.loads = "", 0, None, ""
 
     def _find_ruler(self, path: str) -> Ruler | None:
-        """Where the loading of an index stops when a session starts."""
-        from memtui.notes.memory_index import is_index, parse_index  # noqa: PLC0415 - start-up: few notes are indexes
+        """Where the loading of a note stops when a session starts."""
+        if self.dialect is None and not path.endswith("MEMORY.md"):
+            return None
+        from memtui.notes.loading import format_load_size, get_index_limit, measure_load  # noqa: PLC0415 - start-up
+        from memtui.places.dialects import PLAIN  # noqa: PLC0415 - start-up: few notes are indexes
 
-        if not is_index(path):
+        rule = (self.dialect or PLAIN).get_rule(path)
+        if not rule.loads:
             return None
-        index = parse_index(self.text, path, max_lines=self.max_lines, max_bytes=self.max_bytes)
-        self.loads = f"{wording.format_token_count(index.tokens)} each session"
-        if index.beyond is None:
+        limit = get_index_limit(self.audit) if rule.loads == "index" else rule.limit
+        part = measure_load(self.text, limit)
+        self.loads = f"{wording.format_token_count(part.tokens)} each session"
+        if part.limit and limit.keeps != "start":
+            self.loads += ", its end only" if limit.keeps == "end" else ", without its middle"
+        if part.beyond is None or part.beyond > part.lines:
             return None
-        limit = f"{self.max_lines:,} lines" if index.limit == "lines" else wording.format_size(self.max_bytes)
-        left = index.lines - index.beyond + 1
-        return Ruler(index.beyond - 1, f"not loaded from here: over {limit}, {left:,} more")
+        most = f"{limit.lines:,} lines" if part.limit == "lines" else format_load_size(limit)
+        left = part.lines - part.beyond + 1
+        return Ruler(part.beyond - 1, f"not loaded from here: over {most}, {left:,} more")
 
     def show_data(
         self, path: str, data: bytes, note: NoteView, *, lines: frozenset[int], follow: bool, again: bool
@@ -140,7 +150,7 @@ class Preview:
             self.text = data.decode("utf-8", "surrogateescape")
             note.show(self.text, syntax="text", mode="source", keep_place=again)
             return
-        ruler = self._find_ruler(path) if path.endswith("MEMORY.md") else None
+        ruler = self._find_ruler(path)
         note.show(self.text, syntax=detect_syntax(path, self.text), mode=self._mode, keep_place=again, ruler=ruler)
         note.highlight_lines(lines)
         if follow and lines:

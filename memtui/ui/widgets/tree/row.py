@@ -35,6 +35,9 @@ PINNED = "^"
 PROTECTED = "P"
 """The letter among the details of an entry that no agent may change."""
 
+ROLES = {"generated": "G", "mirrored": "M", "read-only": "R", "loads": "L"}
+"""The letter among the details of an entry that is somebody else's, or that every session loads."""
+
 SUFFIX = {EntryKind.FILE: "", EntryKind.DIRECTORY: "/", EntryKind.LINK: "@", EntryKind.OTHER: "|"}
 """The character behind a name, as in `ls -F`."""
 
@@ -70,7 +73,8 @@ def draw_row(
         styles: The style of a role with its background: `directory`, `hidden`, `detail`, `guide`, `fresh`, `cursor`,
             `selected`, the name of a change, or `""`.
     """
-    change, cursor, fresh, letter, selected, protected = state
+    change, cursor, fresh, letter, selected, protected, role = state
+    flags = _format_flags(row, protected, role)
     indent = measure_indent(row, width)
     triangle = ""
     if row.entry.kind is EntryKind.DIRECTORY:
@@ -78,15 +82,14 @@ def draw_row(
     suffix = SUFFIX[row.entry.kind]
     name = to_one_line(row.name)
     start = indent + len(triangle)
-    details = _format_details(row, width, now_ns, protected, start + cell_len(name) + len(suffix))
+    details = _format_details(row, width, now_ns, flags, start + cell_len(name) + len(suffix))
     room = width - start - len(suffix) - len(details)
     if room < 4:  # too narrow for anything but the name
-        flags = _format_flags(row, protected)
         room, details = room + len(details) - len(flags), flags
     name = truncate_middle(name, max(0, room)) + suffix
     gap = " " * (width - start - cell_len(name) - len(details))
 
-    lead, name_style, detail = styles(""), _get_name_style(row, change, styles), styles("detail")
+    lead, name_style, detail = styles(""), _get_name_style(row, change, role, styles), styles("detail")
     change_style = styles(change.name.lower()) if change else lead
     over = over_ground = Style()
     if selected:
@@ -118,16 +121,15 @@ def _draw_guides(depth: int, width: int, row_width: int) -> str:
     return (GUIDE * depth)[:width] if measure_step(row_width) == len(GUIDE) else " " * width
 
 
-def _format_flags(row: TreeRow, protected: bool) -> str:
-    letters = (PINNED if row.pinned else "") + (PROTECTED if protected else "")
+def _format_flags(row: TreeRow, protected: bool, role: str) -> str:
+    letters = (PINNED if row.pinned else "") + (PROTECTED if protected else "") + role
     return f" {letters}" if letters else ""
 
 
-def _format_details(row: TreeRow, width: int, now_ns: int, protected: bool, used: int) -> str:
+def _format_details(row: TreeRow, width: int, now_ns: int, flags: str, used: int) -> str:
     """The letters, the size and the age of a row; without the size where the name leaves no room for it."""
     size = _format_row_size(row)
     age = "" if row.newest_ns is None else format_row_age(row.newest_ns, now_ns)
-    flags = _format_flags(row, protected)
     if width >= WIDTH_WITH_SIZES:
         details, without_size = f"{flags} {size:>4}{age:>5}", f"{flags}{age:>5}"
     else:
@@ -141,10 +143,10 @@ def _format_row_size(row: TreeRow) -> str:
     return "" if row.entry.size is None else wording.format_size(row.entry.size, wording.COLUMN)
 
 
-def _get_name_style(row: TreeRow, change: RowChange | None, styles: Callable[[str], Style]) -> Style:
+def _get_name_style(row: TreeRow, change: RowChange | None, role: str, styles: Callable[[str], Style]) -> Style:
     if change is not None:
         bold = Style(bold=styles("directory").bold) if row.files is not None else Style()
         return styles(change.name.lower()) + bold
-    if has_dot(row.path):
+    if has_dot(row.path) or role not in ("", ROLES["loads"]):
         return styles("hidden")
     return styles("directory" if row.files is not None else "")

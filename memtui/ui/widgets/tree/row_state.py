@@ -32,6 +32,8 @@ class RowState(NamedTuple):
     selected: bool = False
     protected: bool = False
     """Whether no agent may change the entry."""
+    role: str = ""
+    """What the entry is to the agent whose folder it is: a letter of `ROLES`, or empty."""
 
 
 class RowChanges:

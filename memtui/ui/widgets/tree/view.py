@@ -5,7 +5,7 @@ The widget reads no disk: it is given entries and changes, and asks for the size
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -30,6 +30,7 @@ from memtui.ui.widgets.tree.outline import (
     list_rows_above,
 )
 from memtui.ui.widgets.tree.row import (
+    ROLES,
     SECOND,
     draw_row,
     format_row_age,
@@ -37,6 +38,9 @@ from memtui.ui.widgets.tree.row import (
     measure_step,
 )
 from memtui.ui.widgets.tree.row_state import RowChange, RowChanges, RowState, TreeSelection
+
+if TYPE_CHECKING:  # start-up: known behind the first paint
+    from memtui.places.dialects import Dialect
 
 FRESH = 1.5
 """Seconds for which a row that changed is lit."""
@@ -152,6 +156,9 @@ class TreeView(RowsView):
     protected: reactive[frozenset[str]] = reactive(frozenset, init=False)
     """The entries that no agent may change, and the directories in which it may change nothing."""
 
+    dialect: "reactive[Dialect | None]" = reactive(None, init=False)
+    """What the files of the folder are to its agent; `None` until that is known."""
+
     def __init__(
         self,
         outline: Outline | None = None,
@@ -258,6 +265,17 @@ class TreeView(RowsView):
         """Have these entries on top, in that order, and no others."""
         self.outline.set_pins(paths)
         self._refresh_rows()
+
+    def _find_role(self, row: TreeRow) -> str:
+        """The letter for what a file is to the agent whose folder it is."""
+        if self.dialect is None or not self.dialect.name or row.entry.kind is not EntryKind.FILE:
+            return ""
+        rule = self.dialect.get_rule(row.path)
+        return ROLES[rule.kept or "loads"] if rule.kept or rule.loads else ""
+
+    def get_keeper(self, path: str) -> str:
+        """Who keeps a file, in a word such as `generated`; empty for the agent with its person."""
+        return self.dialect.get_rule(path).kept or "" if self.dialect is not None else ""
 
     def is_protected(self, path: str) -> bool:
         """Whether no agent may change an entry."""
@@ -448,6 +466,7 @@ class TreeView(RowsView):
             letter=self.lights.find_letter(row),
             selected=row.path in self.selection,
             protected=self.is_protected(row.path),
+            role=self._find_role(row),
         )
         return RowLook(row, state, _format_age(row, now))
 
