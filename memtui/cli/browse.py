@@ -78,9 +78,12 @@ def add_places_options(parser: Parser) -> None:
 
 
 def run_places(options: Options, arguments: argparse.Namespace) -> int:
+    from memtui.places.dialects import list_dialect_problems  # noqa: PLC0415 - start-up: the browser starts without
     from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: the browser starts without
 
     places = find_memory_folders(limit=None)
+    for problem in list_dialect_problems():
+        output.print_message(problem)
     if arguments.null:
         for place in places:
             output.write_bytes(place.path.encode("utf-8", "surrogateescape") + b"\0")

@@ -20,6 +20,7 @@ from memtui.core.text_format import PLAIN, NotText, TextFormat, parse_text
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 from memtui.engine.executor import NOT_THERE, PathContent
+from memtui.places.checks import Refusal, find_new_refusal
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.editing.drafts import EditDraft
@@ -189,6 +190,12 @@ class NoteSaver:
             base: The bytes of that version, in case the history does not have them.
         """
         return self._write(self.path, data, based_on, _WriteBase(based_on, base))
+
+    def find_refusal(self, text: str, before: str) -> Refusal | None:
+        """Why the program of the folder's agent would refuse a text, if it does not refuse the one before already."""
+        dialect = self._engine.dialect
+        refusal = find_new_refusal(dialect, self.path, text, before)
+        return None if refusal is None else refusal._replace(words=f"{dialect.title} refuses it: {refusal.words}")
 
     def find_conflict(self, mine: bytes, based_on: Version | None, *, base: bytes | None = None) -> SaveConflict | None:
         """The conflict that a save would meet now; `None` for none. Nothing is written. Arguments as of `save`.

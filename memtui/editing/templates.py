@@ -11,6 +11,7 @@ from memtui.core.errors import Refusal
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME, parse_path
+from memtui.places.file_rules import NoteStart
 
 _KINDS_BY_FOLDER = {
     "project": "project",
@@ -71,6 +72,9 @@ TEMPLATES: Sequence[NoteTemplate] = (
 )  # fmt: skip
 """The plainest first."""
 
+_FREE_KEYS = "agitmxy"
+"""Keys of the templates that belong to an agent, as far as no other has them."""
+
 _PLAIN = {"json": "{}\n", "yaml": "", "yml": "", "toml": "", "txt": "", "csv": "", "xml": ""}
 _NOTES = frozenset({"md", "markdown"})
 
@@ -88,19 +92,28 @@ def add_extension(path: str) -> str:
     return path if "." in name else f"{path}.md"
 
 
-def list_templates(path: str) -> list[NoteTemplate]:
-    """The templates for a name, the likeliest by its folder first."""
+def list_templates(path: str, starts: Iterable[NoteStart] = ()) -> list[NoteTemplate]:
+    """The templates for a name, the likeliest by its folder first.
+
+    Args:
+        path: Relative to the folder.
+        starts: First texts of the agent whose folder it is; those that are for the path come before all others.
+    """
     folders = path.casefold().split("/")[:-1]
     likely = next(
         (kind for folder in reversed(folders) for start, kind in _KINDS_BY_FOLDER.items() if folder.startswith(start)),
         "note",
     )
-    return sorted(TEMPLATES, key=lambda template: template.name != likely)
+    own = [start for start in starts if start.is_for(path)]
+    keys = iter(key for key in _FREE_KEYS if key not in {template.key for template in TEMPLATES})
+    first = [NoteTemplate(start.name, key, start.label, start.text) for start, key in zip(own, keys, strict=False)]
+    return [*first, *sorted(TEMPLATES, key=lambda template: template.name != likely)]
 
 
 def fill_template(template: NoteTemplate, path: str, today: date) -> str:
     title = build_title(path)
     text = template.text.replace("{today}", today.isoformat())
+    text = text.replace("{slug}", build_slug(path))
     return text.replace("{title}", title).replace("{name}", json.dumps(title, ensure_ascii=False))
 
 
@@ -116,6 +129,13 @@ def build_title(path: str) -> str:
     words = stem.replace("-", " ").replace("_", " ").split() if not _has_date_prefix(stem) else [stem]
     title = " ".join(words) or stem
     return title[:1].upper() + title[1:]
+
+
+def build_slug(path: str) -> str:
+    """The name of a note without its extension, in small letters, digits and hyphens: `api-keys` for `API keys.md`."""
+    name = path.rpartition("/")[2]
+    letters = (letter if letter.isalnum() else "-" for letter in (name.rpartition(".")[0] or name).lower())
+    return "-".join(filter(None, "".join(letters).split("-"))) or "note"
 
 
 def _has_date_prefix(stem: str) -> bool:

@@ -83,6 +83,12 @@ async def save(dialog: EditDialog, engine: Engine, drafts: EditDraftStore | None
     goes_on = False
     for _ in range(_TRIES):
         basis, text = dialog.basis, dialog.text
+        refusal = await dialog.call(partial(NoteSaver(engine, basis.path).find_refusal, text, basis.text))
+        if refusal is not None:
+            if refusal.line:
+                dialog.go_to_line(refusal.line)
+            dialog.report(f"Not saved. {refusal.words}.", warning=True)
+            return False
         try:
             data = await dialog.call(partial(basis.shape.encode, text))
         except NotText as error:

@@ -20,6 +20,8 @@ from memtui.engine import Engine
 from memtui.flows.dialog import Dialog, FlowOutcome, Phrases, format_hint
 from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
 from memtui.notes.links import Backlink, find_links_broken_by_move
+from memtui.places.dialects import Dialect
+from memtui.places.file_rules import NO_RULE
 from memtui.store.base import FileTooLarge, NotRegularFile
 
 
@@ -129,13 +131,14 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     phrases, words = dialog.phrases, describe_paths(paths, known.is_folder)
     protected = [path for path in paths if known.is_protected(path)]
     is_kept = len(paths) == 1 and await dialog.call(lambda: engine.can_be_kept(paths[0]))
-    if is_kept and not known.is_folder(paths[0]) and not protected:
+    if is_kept and not known.is_folder(paths[0]) and not protected and not engine.dialect.get_rule(paths[0]).kept:
         result = await dialog.call(lambda: engine.files.delete(paths))
         return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"))
     rehearsal = await dialog.call(lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Checking {words}")
     if not rehearsal.changes:
         return _make_outcome(phrases, rehearsal, "")
-    if not await dialog.confirm(_format_delete_question(phrases, words, paths, rehearsal, protected, known)):
+    keeper = _describe_keeper(engine.dialect, [*paths, *(change.path for change in rehearsal.changes)])
+    if not await dialog.confirm(_format_delete_question(phrases, words, paths, rehearsal, protected, keeper, known)):
         return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
     expected = {change.path: change.before for change in rehearsal.changes}
     result = await dialog.run(
@@ -148,12 +151,19 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     return _make_outcome(phrases, result, f"Deleted {words}.", again)
 
 
+def _describe_keeper(dialect: Dialect, paths: Iterable[str]) -> str:
+    """A sentence, after a space, where one of some files is kept by the program of the folder's agent."""
+    path, rule = next(((path, rule) for path in paths if (rule := dialect.get_rule(path)).kept), ("", NO_RULE))
+    return f" {to_one_line(path)} is {rule.kept}. {rule.why}" if path else ""
+
+
 def _format_delete_question(
     phrases: Phrases,
     target: str,
     paths: Sequence[str],
     rehearsal: ActionResult,
     protected: Collection[str],
+    keeper: str,
     known: FolderContext,
 ) -> str:
     count = _count_files(rehearsal.changes)
@@ -167,6 +177,7 @@ def _format_delete_question(
     if protected:
         them = "It is" if len(paths) == 1 else f"{len(protected):,} of them {'is' if len(protected) == 1 else 'are'}"
         words += f" {them} protected from agents."
+    words += keeper
     if rehearsal.skipped:
         words += f" {describe_rest(rehearsal.skipped)}."
     if rehearsal.unkept:

@@ -14,10 +14,10 @@ _QWEN_TYPES = ("user", "feedback", "project", "reference")
 
 
 class Refusal(NamedTuple):
-    """Why the agent's program would refuse a text: a sentence, and the line that it is about, from 1."""
+    """Why the agent's program would refuse a text, in words, and the line that it is about, from 1; 0 for the whole."""
 
     words: str
-    line: int = 1
+    line: int = 0
 
 
 Check = Callable[[str, str, int], Refusal | None]
@@ -90,6 +90,15 @@ def _check_qwen(path: str, text: str, most: int) -> Refusal | None:
         types = ", ".join(_QWEN_TYPES[:-1])
         return Refusal(f"it needs front matter with a type: {types} or {_QWEN_TYPES[-1]}")
     return _check_length(path, text, most)
+
+
+def find_new_refusal(dialect: Dialect, path: str, text: str, before: str) -> Refusal | None:
+    """Why the agent's program would refuse a text that it did not refuse before; arguments as of `find_refusal`.
+
+    What it refuses already may be put right step by step.
+    """
+    refusal = find_refusal(dialect, path, text) if dialect.name else None
+    return refusal if refusal is not None and find_refusal(dialect, path, before) is None else None
 
 
 _CHECKS: dict[str, Check] = {"hermes": _check_hermes, "letta": _check_letta, "qwen": _check_qwen}

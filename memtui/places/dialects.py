@@ -7,17 +7,24 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.unicode import to_one_line
 from memtui.places.claude_code import DirectoryFinder, find_project, list_configured_directories
 from memtui.places.file_rules import NO_RULE, FileRule, NoteStart, parse_file_rule, parse_note_start
 from memtui.places.probe import DirectoryProber, parse_object, read_start
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _REGISTER_BYTES = 1_000_000
 _PATH_BYTES = 10_000
 _MOST_NAMES = 10_000
 """Names of one directory that are matched, and projects of one register that are looked at."""
+GROUP = "memtui.dialects"
+"""The entry points by which a package brings more kinds, in the form of `dialects.toml`."""
+_LONGEST_ERROR = 300
 _CHOICE = re.compile(r"\{([^}]*)\}")
 _PROJECT_ITEM = re.compile(r"[ \t]*-[ \t]+([\"']?)(/[^\n]*?)\1[ \t]*\Z")
 
@@ -86,13 +93,46 @@ class DialectMemory(NamedTuple):
     project: str | None = None
 
 
-@cache
 def load_dialects() -> tuple[Dialect, ...]:
-    """All kinds that are known."""
-    import tomllib  # noqa: PLC0415 - start-up: only where folders are searched for
+    """All kinds that are known: memtui's own, and those that installed packages bring."""
+    return _load_all()[0]
 
-    tables = tomllib.loads(files("memtui.places").joinpath("dialects.toml").read_text(encoding="utf-8"))
-    return tuple(_build_dialect(name, **table) for name, table in tables.items())
+
+def list_dialect_problems() -> tuple[str, ...]:
+    """What packages bring and cannot be used, as sentences."""
+    return _load_all()[1]
+
+
+@cache
+def _load_all() -> tuple[tuple[Dialect, ...], tuple[str, ...]]:
+    import importlib.metadata  # noqa: PLC0415 - start-up: only where it is asked whose folder one is
+
+    text = files("memtui.places").joinpath("dialects.toml").read_text(encoding="utf-8")
+    found = {dialect.name: dialect for dialect in _parse_dialects(text)}
+    problems: list[str] = []
+    for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            for dialect in _parse_dialects(_read_package(point)):
+                if dialect.name in found:
+                    raise ValueError(f"{dialect.name} is known already")
+                found[dialect.name] = dialect
+        except Exception as error:  # code of a package: whatever it does wrong, what it brings is left out
+            words = to_one_line(f"{type(error).__name__}: {error}")[:_LONGEST_ERROR]
+            problems.append(f"The dialects of {to_one_line(point.value)} are not used: {words}")
+    return tuple(found.values()), tuple(problems)
+
+
+def _parse_dialects(text: str) -> list[Dialect]:
+    import tomllib  # noqa: PLC0415 - start-up: only where it is asked whose folder one is
+
+    return [_build_dialect(name, **table) for name, table in tomllib.loads(text).items()]
+
+
+def _read_package(point: "EntryPoint") -> str:
+    """The text that a package brings: it names a text, a file, or what returns one."""
+    given = point.load()
+    given = given() if callable(given) else given
+    return str(given.read_text(encoding="utf-8") if hasattr(given, "read_text") else given)
 
 
 def get_dialect(name: str) -> Dialect:

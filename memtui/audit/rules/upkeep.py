@@ -31,7 +31,7 @@ def check_note(note: Note, subject: AuditContext) -> Iterator[Hit]:
         return
     rule = subject.dialect.get_rule(note.path)
     if subject.dialect.name and (refusal := find_refusal(subject.dialect, note.path, text)) is not None:
-        start = LineOffsets(text).to_offset(refusal.line)
+        start = LineOffsets(text).to_offset(max(refusal.line, 1))
         words = f"{subject.dialect.title} refuses it: {refusal.words}"
         yield Hit("agent-refuses", note.path, words, start=start, end=start, identity="")
     # Agents without memtui read with tools of their own, which take more at once.

@@ -72,7 +72,7 @@ def write_new_note(session: ReaderSession, folder: str) -> None:
         return
     text = templates.build_plain_text(path)
     if templates.is_note_name(path):
-        kinds = [(kind.label, kind) for kind in templates.list_templates(path)]
+        kinds = [(kind.label, kind) for kind in templates.list_templates(path, session.engine.dialect.starts)]
         kind = dialog.choose(f"What is {path}?", kinds, known=False)
         if kind is None:
             return

@@ -1,6 +1,7 @@
 """Edit a note, here or in an external editor."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,11 +31,28 @@ class EditController(FolderController):
 
     def action_edit(self) -> None:
         if path := self._get_note_to_edit():
-            self.edit_here(path)
+            self._edit_with(path, self.edit_here)
 
     def action_edit_elsewhere(self) -> None:
         if path := self._get_note_to_edit():
-            self.edit_externally_at(path, None)
+            self._edit_with(path, lambda path: self.edit_externally_at(path, None))
+
+    def _edit_with(self, path: str, edit: Callable[[str], None]) -> None:
+        """Edit a note, after a question where the program of the folder's agent keeps it."""
+        if self.files.get_keeper(path) and not self.screen.is_read_only:
+            self._ask_to_edit(path, edit)
+        else:
+            edit(path)
+
+    @controller_work(group="edit", exclusive=True)
+    async def _ask_to_edit(self, path: str, edit: Callable[[str], None]) -> None:
+        from memtui.ui.screens.dialogs import ConfirmScreen  # noqa: PLC0415 - start-up: only for a question
+
+        assert self.files.dialect is not None
+        rule = self.files.dialect.get_rule(path)
+        question = f"{to_one_line(path)} is {rule.kept}. {rule.why} Edit it all the same?"
+        if await self.app.push_screen_wait(ConfirmScreen(question)):
+            edit(path)
 
     @controller_work(group="drafts")
     async def report_drafts(self) -> None:
@@ -116,19 +134,22 @@ class EditController(FolderController):
             self.screen.show_message(f"{to_one_line(path)} is unchanged.")
             return
         try:
-            data.decode("utf-8")
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
             words = "Not saved: the editor's file is not UTF-8 text."
             self.screen.show_message(words + await self._save_as_draft(engine, opened, data), warning=True)
             return
-        result = await asyncio.to_thread(saving.save, data, opened.version, base=opened.data)
+        is_refused = await asyncio.to_thread(saving.find_refusal, text, new.base.text) is not None
+        result = None
+        if not is_refused:
+            result = await asyncio.to_thread(saving.save, data, opened.version, base=opened.data)
         if isinstance(result, NoteSaved):
             event = result.event
             counts = wording.format_changed_lines(event.added, event.removed) if event is not None else ""
             words = f"Saved {to_one_line(result.path)}{counts}. {result.warning}".rstrip()
             self.screen.show_message(words, warning=bool(result.warning))
             return
-        # The memory changed meanwhile, or it cannot be written: the text goes on in the editor here.
+        # The memory changed meanwhile, or it cannot be written so: the text goes on in the editor here.
         from memtui.core.text_format import parse_text  # noqa: PLC0415 - start-up: only after a failure
         from memtui.ui.screens.edit import EditScreen  # noqa: PLC0415 - start-up: loads the editor
 

@@ -225,7 +225,8 @@ class FileController(FolderController):
     async def _choose_template(self, path: str) -> "NoteTemplate | None":
         from memtui.editing.templates import list_templates  # noqa: PLC0415 - start-up: loads the editing
 
-        templates = {template.name: template for template in list_templates(path)}
+        starts = self.files.dialect.starts if self.files.dialect is not None else ()
+        templates = {template.name: template for template in list_templates(path, starts)}
         choices = [Choice(template.key, template.label, name) for name, template in templates.items()]
         chosen = await self.choose(f"{to_one_line(get_name(path))} starts as", choices)
         return templates.get(chosen or "")

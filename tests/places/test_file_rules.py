@@ -1,0 +1,230 @@
+"""Whose memory folder one is, what its files are to that agent, and which texts its program refuses."""
+
+import importlib.metadata
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui.cli import main
+from memtui.notes.loading import LoadLimit
+from memtui.places import dialects
+from memtui.places.checks import find_new_refusal, find_refusal
+from memtui.places.dialects import PLAIN, get_dialect, load_dialects, recognise_folder
+from memtui.places.file_rules import NO_RULE, FileRule, Keeper, describe_rule
+from memtui.places.folders import MemoryOwner, find_memory_folders
+from tests.conftest import fill
+from tests.places.test_dialects import home as home  # noqa: PLC0414 - the fixture
+
+
+def test_each_folder_that_is_found_is_recognised_when_it_is_opened(home: Path) -> None:
+    others = {MemoryOwner.CLAUDE_CODE: "claude-code", MemoryOwner.CLAUDE_AGENT: "claude-agent"}
+    found = find_memory_folders(home=str(home), limit=None)
+    assert len(found) >= 18
+    for place in found:
+        assert recognise_folder(place.path, home=str(home)).name == others.get(place.owner, place.owner), place.path
+
+
+@pytest.mark.parametrize(
+    ("path", "files", "name"),
+    [
+        ("notes", {"MEMORY.md": "x", "USER.md": "x"}, ""),  # the names of Hermes in nobody's place
+        (".hermes/memories", {"other.txt": "x"}, ""),  # the place of Hermes without a file of its own
+        ("copy", {"memory_summary.md": "v1", "rollout_summaries/a.md": "x"}, "codex"),
+        ("copy", {"MEMORY.md": "x", "memory/2026-11-20-rain.md": "x"}, "openclaw"),
+        ("copy", {"MEMORY.md": "x", "memory/rain.md": "x"}, ""),
+        ("deep/work/.serena/memories", {"a/b.md": "x"}, "serena"),
+        ("deep/.claude/projects/-deep/memory", {}, "claude-code"),
+        ("else/projects/-deep/memory", {}, ""),
+        ("chosen", {}, "claude-code"),
+    ],
+)
+def test_the_place_and_what_is_there_tell_whose_it_is(
+    home: Path, path: str, files: dict[str, str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERMES_HOME", str(home / "elsewhere"))
+    fill(home, {".claude/settings.json": '{"autoMemoryDirectory": "~/chosen"}'})
+    for each in (home / path).rglob("*.md"):
+        each.unlink()
+    fill(home / path, files)
+    (home / path).mkdir(parents=True, exist_ok=True)
+    assert recognise_folder(str(home / path), home=str(home)).name == name
+
+
+def test_a_folder_that_the_environment_names_and_a_link_to_one_are_recognised(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(home, {"h/memories/USER.md": "x", "c/projects/-a/memory/a.md": "x"})
+    monkeypatch.setenv("HERMES_HOME", str(home / "h"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "c"))
+    assert recognise_folder(str(home / "h/memories")).name == "hermes"
+    assert recognise_folder(str(home / "c/projects/-a/memory")).name == "claude-code"
+    os.symlink(home / "h/memories", home / "link")
+    assert recognise_folder(str(home / "link")).name == "hermes"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "kept", "loads"),
+    [
+        ("claude-code", "MEMORY.md", None, "index"),
+        ("claude-code", "team/shop/MEMORY.md", Keeper.MIRRORED, "index"),
+        ("claude-code", "team/shop/a/b.md", Keeper.MIRRORED, ""),
+        ("claude-code", "team/a.md", None, ""),
+        ("claude-code", "a.md", None, ""),
+        ("codex", "rollout_summaries/deep/a.md", Keeper.GENERATED, ""),
+        ("codex", "MEMORY.md", None, ""),
+        ("openclaw", "memory/2026-11-20.md", None, ""),
+        ("openclaw", "SOUL.md", None, "start"),
+        ("letta", "system/persona.md", None, "all"),
+        ("letta", "reference/a.md", None, ""),
+        ("memory-bank", "features/a.md", None, "all"),
+        ("memory-bank", "logo.png", None, ""),
+        ("kilo", "state.json", Keeper.GENERATED, ""),
+        ("kilo", "deep/state.json", None, ""),
+        ("qwen", "MEMORY.md", Keeper.GENERATED, "start"),
+    ],
+)
+def test_what_a_file_is_to_its_agent(name: str, path: str, kept: Keeper | None, loads: str) -> None:
+    rule = get_dialect(name).get_rule(path)
+    assert (rule.kept, rule.loads) == (kept, loads)
+
+
+def test_what_is_said_of_each_kind_is_whole() -> None:
+    for dialect in load_dialects():
+        for rule in dialect.files:
+            assert bool(rule.kept) == bool(rule.why), (dialect.name, rule.path)
+            assert not rule.why or rule.why.endswith(".")
+            assert (rule.loads == "start") == (rule.limit != LoadLimit())
+            assert rule is not NO_RULE
+        for start in dialect.starts:
+            assert start.text.endswith("\n")
+            assert start.label == start.label.strip()
+    assert PLAIN.get_rule("deep/MEMORY.md").loads == "index"
+    assert PLAIN.get_rule("a.md") is NO_RULE
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (FileRule("a", kept=Keeper.GENERATED, why="It is made anew."), "generated by Codex. It is made anew."),
+        (FileRule("a", loads="all", most=1_375), "loads at every start, at most 1,375 characters"),
+        (NO_RULE, ""),
+    ],
+)
+def test_it_is_said_in_words(rule: FileRule, words: str) -> None:
+    assert describe_rule("Codex", rule) == words
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ({"path": "a", "loads": "some"}, "loads"),
+        ({"path": "a", "loads": "all", "lines": 2}, "go with"),
+        ({"path": "a", "loads": "start"}, "go with"),
+        ({"path": "a", "loads": "start", "size": 2, "unit": "words"}, "unit"),
+        ({"path": "a", "kept": "mine"}, "mine"),
+    ],
+)
+def test_a_rule_that_is_spelled_wrong_is_none(table: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        dialects._build_dialect("x", title="X", files=[table])
+    with pytest.raises(TypeError):
+        dialects._build_dialect("x", title="X", files=[{"path": "a", "loads": "start", "colour": "red"}])
+    with pytest.raises(TypeError, match="unknown key: new"):
+        dialects._build_dialect("x", title="X", starts=[{"name": "a", "label": "a", "text": "a", "new": "a"}])
+
+
+LONG = "x" * 2_201
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "text", "words", "line"),
+    [
+        ("hermes", "MEMORY.md", "one\n§\ntwo\nthree § four", "", 0),
+        ("hermes", "MEMORY.md", "\n\none\n§\ntwo\n\n", "", 0),
+        ("hermes", "MEMORY.md", "", "", 0),
+        ("hermes", "MEMORY.md", f"one\n§\n{LONG}", "entry 2 has 2,201 characters, over the limit of 2,200", 3),
+        ("hermes", "MEMORY.md", f"{'x' * 2_000}\n§\n{'y' * 198}", "2,201 characters in all", 0),
+        ("hermes", "MEMORY.md", f"{'x' * 2_000}\n§\n{'y' * 197}", "", 0),
+        ("hermes", "USER.md", "x" * 1_376, "entry 1 has 1,376 characters, over the limit of 1,375", 1),
+        ("hermes", "MEMORY.md", "one \n§\ntwo", "entry 1 has blanks or empty lines beside its line with §", 1),
+        ("hermes", "MEMORY.md", "one\n§\n\ntwo", "entry 2 has blanks", 3),
+        ("hermes", "MEMORY.md", "one\n§\n\n§\ntwo", "entry 2 is empty", 3),
+        ("hermes", "MEMORY.md", "one\n§ \ntwo", "a line with § has blanks", 2),
+        ("hermes", "MEMORY.md", "one\r\n§\r\ntwo", "a line with § has blanks or another line end", 2),
+        ("hermes", "other.md", LONG, "", 0),
+        ("serena", "deep/a.md", "é" * 150_001, "150,001 characters, over the limit of 150,000", 1),
+        ("serena", "a.md", "é" * 150_000, "", 0),
+        ("letta", "system/a.md", "a\n", "it needs front matter with a description", 0),
+        ("letta", "system/a.md", "---\ndescription: a\n---\na\n", "", 0),
+        ("letta", "system/a.md", "---\ndescription: [a\n---\na\n", "its front matter cannot be read", 0),
+        ("letta", "MEMORY.md", "a\n", "", 0),
+        ("qwen", "a.md", "a\n", "it needs front matter with a type: user, feedback, project or reference", 0),
+        ("qwen", "a.md", "---\nname: a\ntype: idea\n---\n", "it needs front matter with a type", 0),
+        ("qwen", "a.md", "---\nname: a\ntype: user\n---\n", "", 0),
+        ("codex", "raw_memories.md", "x" * 999_999, "", 0),
+    ],
+)
+def test_what_its_program_would_refuse_is_told_with_the_line(
+    name: str, path: str, text: str, words: str, line: int
+) -> None:
+    refusal = find_refusal(get_dialect(name), path, text)
+    assert (refusal is not None) == bool(words)
+    if refusal is not None:
+        assert refusal.words.startswith(words)
+        assert refusal.line == line
+
+
+def test_what_it_refuses_already_may_be_put_right_step_by_step() -> None:
+    hermes, long = get_dialect("hermes"), f"{LONG}\n§\n{LONG}"
+    assert find_new_refusal(hermes, "MEMORY.md", LONG, long) is None
+    assert find_new_refusal(hermes, "MEMORY.md", LONG, "short") is not None
+    assert find_new_refusal(PLAIN, "MEMORY.md", LONG, "short") is None
+
+
+class Point:
+    """An entry point of a package."""
+
+    name = value = "team:dialects"
+
+    def __init__(self, given: object) -> None:
+        self._given = given
+
+    def load(self) -> object:
+        if isinstance(self._given, Exception):
+            raise self._given
+        return self._given
+
+
+TEAM = '[team]\ntitle = "Team"\nat = ["team/notes"]\nfiles = [{ path = "*.md", loads = "all" }]\n'
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (TEAM, ""),
+        (lambda: TEAM, ""),
+        (OSError("no\x1bfile"), "OSError: no\\x1bfile"),
+        ("[team]\n", "title"),
+        ("[codex]\ntitle = 'Codex'\n", "codex is known already"),
+        (TEAM.replace("all", "some"), "loads"),
+        (None, "TOMLDecodeError"),
+    ],
+)
+def test_a_package_can_bring_more_and_what_cannot_be_used_is_told(
+    given: object, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [Point(given)])
+    dialects._load_all.cache_clear()
+    try:
+        fill(tmp_path, {"team/notes/a.md": "x"})
+        dialect = recognise_folder(str(tmp_path / "team/notes"))
+        assert (dialect.title, dialect.get_rule("a.md").loads) == (("", "") if problem else ("Team", "all"))
+        assert len(load_dialects()) >= 16
+        main(["places"])
+        told = capsys.readouterr().err
+        assert problem in told
+        assert ("not used" in told) == bool(problem)
+    finally:
+        monkeypatch.undo()
+        dialects._load_all.cache_clear()
