@@ -74,6 +74,7 @@ def require_terminal(otherwise: str) -> None:
 
 
 def add_places_options(parser: Parser) -> None:
+    parser.add_flag("--limits", "also what each agent loads, and how much it accepts")
     parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
 
 
@@ -90,13 +91,25 @@ def run_places(options: Options, arguments: argparse.Namespace) -> int:
     elif options.json:
         output.print_json({"places": [_serialize_place(place) for place in places]})
     else:
-        _print_places(places)
+        _print_places(places, limits=arguments.limits)
         if not places and not options.quiet:
             output.print_message("No memory folder was found in the usual places. Browse any folder: memtui DIR")
     return ExitCode.OK if places else ExitCode.FINDINGS
 
 
-def _print_places(places: "list[MemoryLocation]") -> None:
+def _list_limits(place: "MemoryLocation") -> list[str]:
+    """What loads of a folder, and how much its agent accepts."""
+    from memtui.notes.memory_index import LIMIT  # noqa: PLC0415 - start-up: the browser starts without
+    from memtui.places.dialects import recognise_folder  # noqa: PLC0415 - start-up: the browser starts without
+    from memtui.places.file_rules import format_limits  # noqa: PLC0415 - start-up: the browser starts without
+
+    if place.closed or not place.is_counted:
+        return []  # the disk may not answer
+    dialect = recognise_folder(place.path)
+    return [words for rule in dialect.files if dialect.name and (words := format_limits(rule, LIMIT))]
+
+
+def _print_places(places: "list[MemoryLocation]", *, limits: bool = False) -> None:
     from memtui.places.folders import format_owner, format_project  # noqa: PLC0415 - start-up: the browser starts without
 
     now = time.time()
@@ -111,9 +124,11 @@ def _print_places(places: "list[MemoryLocation]") -> None:
         for place in places
     ]
     widths = [max((measure_cells(row[column]) for row in rows), default=0) for column in range(4)]
-    for files, age, owner, shown, project in rows:
+    for place, (files, age, owner, shown, project) in zip(places, rows, strict=True):
         start = f"{files:>{widths[0]}}  {age:>{widths[1]}}  {output.pad_cell(owner, widths[2])}"
         output.print_line(f"{start}  {output.pad_cell(shown, widths[3])}  {output.pad_cell(project, 0)}".rstrip())
+        for words in _list_limits(place) if limits else ():
+            output.print_line(f"{' ' * (widths[0] + widths[1] + 4)}{words}")
 
 
 def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
@@ -124,6 +139,7 @@ def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
         "project": place.project,
         "project_exists": place.project_exists,
         "closed": place.closed or None,
+        "limits": _list_limits(place),
         "files": place.files,
         "all_counted": place.is_counted,
         "changed": None if place.changed_ns is None else output.format_utc(place.changed_ns // 1_000),

@@ -6,6 +6,7 @@ first 200 lines or the first 25 KB, whichever comes first, without front matter 
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from memtui.core.lazy_dataclass import dataclass
@@ -16,8 +17,13 @@ from memtui.notes.front_matter import parse_front_matter
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _COMMENT = re.compile(r" {0,3}<!--")
 
-Unit = Literal["units", "characters", "bytes"]
-"""What a size is counted in. Units are those of UTF-16, as JavaScript counts: most characters are one, an emoji two."""
+Unit = Literal["units", "characters", "bytes", "tokens"]
+"""What a size is counted in.
+
+A token is four bytes, as Codex counts. Units are those of UTF-16, as JavaScript counts: most characters are one, an emoji
+is two.
+"""
+_TOKEN = 4  # bytes
 Part = Literal["start", "end", "both"]
 """What is kept of a text over the limit: its start, its end, or both without the middle."""
 
@@ -74,15 +80,17 @@ def get_index_limit(settings: AuditSettings) -> LoadLimit:
 
 
 def format_load_size(limit: LoadLimit) -> str:
-    """The size of a limit in words: `25,000 characters` or `8 KB`."""
-    return format_size(limit.size) if limit.unit == "bytes" else f"{limit.size:,} characters"
+    """The size of a limit in words: `25,000 characters`, `2,500 tokens` or `8.0K`."""
+    if limit.unit == "bytes":
+        return format_size(limit.size)
+    return f"{limit.size:,} {'tokens' if limit.unit == 'tokens' else 'characters'}"
 
 
 def measure_size(text: str, unit: Unit) -> int:
-    """The size of a text in a unit."""
+    """The size of a text in a unit; of tokens, the bytes."""
     if unit == "characters" or text.isascii():
         return len(text)
-    if unit == "bytes":
+    if unit in ("bytes", "tokens"):
         return len(text.encode("utf-8", "surrogatepass"))
     return len(text) + sum(character > "\uffff" for character in text)
 
@@ -95,6 +103,9 @@ def measure_load(text: str, limit: LoadLimit) -> LoadedPart:
     """
     if limit.keeps != "start":
         return _measure_rest(text, limit)
+    if limit.unit == "tokens":
+        part = measure_load(text, replace(limit, size=limit.size * _TOKEN, unit="bytes"))
+        return replace(part, counted_size=part.counted_size // _TOKEN, loaded_size=part.loaded_size // _TOKEN)
     lines = _split(text)
     uncounted: list[tuple[int, int]] = []
     counted = counted_size = loaded = loaded_size = characters = 0

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from memtui.core.lazy_dataclass import dataclass
-from memtui.notes.loading import LoadLimit, Part, Unit
+from memtui.notes.loading import LoadLimit, Part, Unit, format_load_size
 
 Loads = Literal["", "all", "start", "index"]
 """What of a file every session loads: nothing, all of it, as much as a limit allows, or what the settings say."""
@@ -80,6 +80,22 @@ def describe_rule(agent: str, rule: FileRule) -> str:
     most = f"at most {rule.most:,} characters" if rule.most else ""
     words = ", ".join(filter(None, (kept, loaded, most)))
     return ". ".join(filter(None, (words, rule.why.removesuffix(".")))) + "." if rule.why else words
+
+
+def format_limits(rule: FileRule, index: LoadLimit) -> str:
+    """What loads of the files of a rule, and what is accepted, in words; empty if nothing is known.
+
+    Args:
+        index: How much of an index is loaded, by the settings.
+    """
+    limit = index if rule.loads == "index" else rule.limit
+    sizes = [f"{limit.lines:,} lines"] if limit.lines else []
+    sizes += [format_load_size(limit)] if limit.size else []
+    part = {"start": "up to", "end": "the last", "both": "without the middle above"}[limit.keeps]
+    loads = f"loads {part} {' or '.join(sizes)}" if sizes else "loads whole"
+    most = f"at most {rule.most:,} characters" if rule.most else ""
+    words = ", ".join(filter(None, (loads if rule.loads else "", most)))
+    return f"{rule.path} {words}" if words else ""
 
 
 NO_RULE = FileRule("**")

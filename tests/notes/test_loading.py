@@ -80,6 +80,11 @@ def test_each_program_counts_in_its_own_unit(unit: str, size: int) -> None:
     assert measure_load(text, LoadLimit(size=size, unit=unit)).counted_size == size
 
 
+def test_a_token_is_four_bytes() -> None:
+    part = measure_load("seven..\n" * 9, LoadLimit(size=10, unit="tokens"))
+    assert (part.beyond, part.limit, part.loaded, part.counted_size, part.loaded_size) == (6, "size", 5, 18, 10)
+
+
 @pytest.mark.parametrize("keeps", ["end", "both"])
 def test_of_a_text_that_is_not_cut_at_its_end_no_line_begins_what_is_left_out(keeps: str) -> None:
     limit = LoadLimit(size=100, unit="characters", keeps=keeps)

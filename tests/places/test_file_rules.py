@@ -1,17 +1,20 @@
 """Whose memory folder one is, what its files are to that agent, and which texts its program refuses."""
 
 import importlib.metadata
+import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memtui.cli import main
 from memtui.notes.loading import LoadLimit
+from memtui.notes.memory_index import LIMIT
 from memtui.places import dialects
 from memtui.places.checks import find_new_refusal, find_refusal
 from memtui.places.dialects import PLAIN, get_dialect, load_dialects, recognise_folder
-from memtui.places.file_rules import NO_RULE, FileRule, Keeper, describe_rule
+from memtui.places.file_rules import NO_RULE, FileRule, Keeper, describe_rule, format_limits
 from memtui.places.folders import MemoryOwner, find_memory_folders
 from tests.conftest import fill
 from tests.places.test_dialects import home as home  # noqa: PLC0414 - the fixture
@@ -113,6 +116,38 @@ def test_what_is_said_of_each_kind_is_whole() -> None:
 )
 def test_it_is_said_in_words(rule: FileRule, words: str) -> None:
     assert describe_rule("Codex", rule) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "words"),
+    [
+        ("claude-code", "MEMORY.md", "**/MEMORY.md loads up to 9 lines or 25,000 characters"),
+        ("codex", "memory_summary.md", "memory_summary.md loads up to 2,500 tokens"),
+        ("codex", "raw_memories.md", ""),
+        ("hermes", "USER.md", "USER.md loads whole, at most 1,375 characters"),
+        ("kilo", "index.kmem", "index.kmem loads up to 8.0K"),
+        ("openhands", "MEMORY.md", "MEMORY.md loads the last 6,000 characters"),
+        ("openclaw", "SOUL.md", "*.md loads without the middle above 20,000 characters"),
+        ("serena", "a.md", "**/*.md at most 150,000 characters"),
+        ("vscode", "a.md", "* loads up to 200 lines"),
+    ],
+)
+def test_limits_are_said_in_words(name: str, path: str, words: str) -> None:
+    assert format_limits(get_dialect(name).get_rule(path), replace(LIMIT, lines=9)) == words
+
+
+@pytest.mark.usefixtures("home")
+def test_folders_are_listed_with_their_limits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["places", "--limits"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(at for at, line in enumerate(lines) if "~/.hermes/memories" in line)
+    assert [line.strip() for line in lines[at + 1 : at + 3]] == [
+        "MEMORY.md loads whole, at most 2,200 characters", "USER.md loads whole, at most 1,375 characters"
+    ]  # fmt: skip
+    assert main(["places", "--json"]) == 0
+    limits = {each["owner"]: each["limits"] for each in json.loads(capsys.readouterr().out)["places"]}
+    assert limits["codex"] == ["memory_summary.md loads up to 2,500 tokens"]
+    assert limits["windsurf"] == []
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ _FEWEST = 8
 _LINKED = 0.8  # the share of notes with a link to them from which on links are a habit
 
 
-_UNITS = {"units": "characters", "characters": "characters", "bytes": "bytes"}
+_UNITS = {"units": "characters", "characters": "characters", "bytes": "bytes", "tokens": "tokens"}
 
 
 class LinkMap(NamedTuple):
@@ -288,7 +288,9 @@ def _check_load(path: str, subject: AuditContext) -> Generator[Hit, None, str | 
 def _build_load_hit(path: str, text: str, part: LoadedPart, limit: LoadLimit) -> Hit:
     beyond = part.beyond or 1
     left = part.lines - beyond + 1
-    loaded = f"{part.loaded_size:,} characters" if limit.unit != "bytes" else format_human_size(part.loaded_size)
+    loaded = f"{part.loaded_size:,} {_UNITS[limit.unit]}"
+    if limit.unit == "bytes":
+        loaded = format_human_size(part.loaded_size)
     what = f"{part.loaded:,} lines" if part.limit == "lines" else loaded
     words = f"loading stops after {what}: {format_count(left, 'line')} {'has' if left == 1 else 'have'} no effect"
     start = LineOffsets(text).to_offset(beyond)

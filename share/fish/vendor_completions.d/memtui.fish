@@ -30,6 +30,7 @@ complete -c memtui -n 'not __fish_seen_subcommand_from ls show search stats plac
 complete -c memtui -n '__fish_seen_subcommand_from stats' -s n -l top -x -d 'how many paths and actors; default 10'
 complete -c memtui -n '__fish_seen_subcommand_from stats' -a '(__fish_complete_directories)'
 complete -c memtui -n 'not __fish_seen_subcommand_from ls show search stats places demo log diff blame origin import-transcripts audit review verify export undo redo restore mv cp rm protect prune redact chat run mcp hook serve replay config doctor completion help' -a places -d 'find memory folders'
+complete -c memtui -n '__fish_seen_subcommand_from places' -l limits -d 'also what each agent loads, and how much it accepts'
 complete -c memtui -n '__fish_seen_subcommand_from places' -s 0 -l null -d 'paths only, exact, each ended by a NUL byte'
 complete -c memtui -n 'not __fish_seen_subcommand_from ls show search stats places demo log diff blame origin import-transcripts audit review verify export undo redo restore mv cp rm protect prune redact chat run mcp hook serve replay config doctor completion help' -a demo -d 'watch a scripted agent'
 complete -c memtui -n '__fish_seen_subcommand_from demo' -l speed -x -d 'times as fast; default 1'

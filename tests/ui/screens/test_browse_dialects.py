@@ -31,7 +31,7 @@ async def test_the_header_the_rows_and_the_ruler_are_those_of_its_agent(opened: 
         await app.wait_for(lambda: "each session" in app.browse.preview.loads, "the tokens")
         assert app.browse.preview.loads == "~2,496 tok each session"
         await app.press("tab", "end")
-        await app.wait_for(lambda: "not loaded from here: over 9.8K, " in app.text, "the ruler")
+        await app.wait_for(lambda: "not loaded from here: over 2,500 tokens, " in app.text, "the ruler")
         await app.to("MEMORY.md")
         await app.wait_for(lambda: "Task Group" in app.text, "the note")
         assert app.browse.preview.loads == ""
