@@ -20,8 +20,8 @@ _COMMENT = re.compile(r" {0,3}<!--")
 Unit = Literal["units", "characters", "bytes", "tokens"]
 """What a size is counted in.
 
-A token is four bytes, as Codex counts. Units are those of UTF-16, as JavaScript counts: most characters are one, an emoji
-is two.
+A token is four bytes, as Codex counts. Units are those of UTF-16, as JavaScript counts: most characters are one, an
+emoji is two.
 """
 _TOKEN = 4  # bytes
 Part = Literal["start", "end", "both"]
