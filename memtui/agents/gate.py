@@ -117,7 +117,13 @@ class ApprovalGate:
     def is_always_allowed(self, proposal: Proposal) -> bool:
         """Whether the person allowed such changes for good."""
         self._end_consents()
-        return all(any(covers(scope, change.path) for scope in self.always) for change in proposal.changes)
+        return all(self._is_covered(change.path) for change in proposal.changes)
+
+    def _is_covered(self, path: str) -> bool:
+        """Whether a consent covers a path; what another program keeps must be named by itself."""
+        if self.memory.dialect.get_rule(path).kept is not None:
+            return path in self.always
+        return any(covers(scope, path) for scope in self.always)
 
     def _end_consents(self) -> None:
         """Drop the consents to what was renamed since, by whomever."""

@@ -11,7 +11,7 @@ import pytest
 
 import memtui
 from memtui.agents.gate import ApprovalGate
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Stop, Unanswered, Verdict
+from memtui.core.approvals import EVERYWHERE, Allow, ApprovalPolicy, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Answer, Event, Person
 from memtui.engine import Engine
@@ -458,6 +458,18 @@ def test_always_is_remembered_and_several_hold_together(memory: Engine) -> None:
     across = {"command": "rename", "old_path": "/memories/notes/n.md", "new_path": "/memories/notes2/n.md"}
     assert not do(gate, across).is_error
     assert len(person.proposals) == 2
+
+
+@pytest.mark.parametrize(("always", "asked"), [("", 1), ("raw_memories.md", 0)])
+def test_what_another_program_keeps_is_covered_by_its_own_name_only(
+    folder_world: Any, always: str, asked: int
+) -> None:
+    folder_world.fill({"raw_memories.md": "raw\n", "memory_summary.md": "v1\n", "rollout_summaries/a.md": "a\n"})
+    gate, person = asking(folder_world.main, Deny(), always=frozenset({always or EVERYWHERE}))
+    command = {"command": "create", "path": "/memories/raw_memories.md", "file_text": "mine\n"}
+    assert do(gate, command).is_error == bool(asked)
+    assert len(person.proposals) == asked
+    assert do(gate).is_error == (not asked), "another file is asked about where only that one is allowed"
 
 
 def test_always_does_not_follow_a_link_out_of_its_path(folder_world: Any) -> None:
