@@ -106,7 +106,7 @@ def _make_origin(
     if row is not None:
         is_imported, imported = event is row.event, row.imported
         at_us = row.at_us if is_imported else at_us
-        asked = _NOTHING if imported is None else OriginPrompt(imported.prompt, f"{imported.source}:{imported.line}")
+        asked = _NOTHING if imported is None else OriginPrompt(imported.prompt, imported.origin)
     return LineOrigin(line=line, text=text, event=event, at_us=at_us, is_imported=is_imported, asked=asked)
 
 

@@ -33,6 +33,7 @@ from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
 from memtui.places.dialects import Dialect
 from memtui.review.inbox import Inbox
+from memtui.scan.git_files import is_git_file
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.secrets import SecretScan
 from memtui.store.base import FileContent, FileTooLarge, Node, NotRegularFile
@@ -62,8 +63,13 @@ class Note:
 
     @cached_property
     def decoded(self) -> DecodedText | None:
-        """What it says, and how it was read; `None` if it could not be."""
-        return None if self.data is None else decode_text(self.data)
+        """What it says, and how it was read; `None` if it could not be, or if it is git's own."""
+        return None if self.data is None or self.is_git_file else decode_text(self.data)
+
+    @cached_property
+    def is_git_file(self) -> bool:
+        """Whether git keeps in it what was committed: nobody reads it as a note."""
+        return self.data is not None and is_git_file(self.path, self.data)
 
     @cached_property
     def sha256(self) -> str:
@@ -79,7 +85,7 @@ class Note:
 
     @property
     def text(self) -> str | None:
-        """What it says, whatever its encoding; `None` if it could not be read."""
+        """What it says, whatever its encoding; `None` if it could not be read, or if it is git's own."""
         return None if self.decoded is None else self.decoded.text
 
     @property

@@ -77,13 +77,18 @@ def _collect_external_steps(subject: AuditContext, after: int) -> dict[str, list
             event = json.loads(body)
             done = _DONE.get(str(event.get("command")), "changed")
             for path, before, now in event.get("changes", ()):
-                if (now or before)[0] != "directory":
+                if (now or before)[0] != "directory" and not _is_bookkeeping(str(path)):
                     found.append((number, str(path), done, now is None))
     steps: dict[str, list[_ExternalStep]] = {}
     for number, path, done, is_gone in found:
         if number not in claimed:
             steps.setdefault(path, []).append(_ExternalStep(number, done, is_gone))
     return steps
+
+
+def _is_bookkeeping(path: str) -> bool:
+    """Whether git writes a file with each commit: all of `.git` but what names programs to run, or is one."""
+    return path.startswith(".git/") and not path.startswith((".git/hooks/", ".git/config"))
 
 
 def _build_folder_hit(notes: int, files: int, last: int) -> Hit:

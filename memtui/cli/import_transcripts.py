@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from memtui.agents.transcripts.writes import TranscriptScan, list_session_files, scan_transcripts, sum_sizes
 from memtui.cli import context, output
 from memtui.cli.context import open_memory, require_writable
-from memtui.cli.output import ExitCode, Failure, NotFound
+from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core.events import Event, ImportedChange
 from memtui.core.paths import MemoryPath, format_path
@@ -25,6 +25,7 @@ _BAR = 24
 
 def add_import_transcripts_options(parser: Parser) -> None:
     parser.add_value("files", "FILE", "session files; default: all of Claude Code's", nargs="*")
+    parser.add_flag("--git", "commits of the folder, in place of session files")
     parser.add_flag("-n --dry-run", "only list what would be imported")
 
 
@@ -32,14 +33,9 @@ def run_import_transcripts(options: Options, arguments: argparse.Namespace) -> i
     if not arguments.dry_run:
         require_writable(options, _NOT_DONE)
     folder = context.resolve_folder(options)
-    files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files]
-    files = files or list_session_files(folder)
-    if not files:
-        raise NotFound(f"{_NOT_DONE}: no session files of Claude Code were found. Name them: FILE")
-    scan = _read_transcripts(options, folder, files)
-    if scan.unreadable and not scan.files:
-        path, reason = scan.unreadable[0]
-        raise NotFound(f"{_NOT_DONE}: {format_path(path)} cannot be read: {reason}.")
+    scan = (
+        _read_commits(options, folder, arguments.files) if arguments.git else _read_sessions(options, folder, arguments)
+    )
     with open_memory(folder, options) as memory:
         fresh = memory.imports.filter_unimported(scan.writes)
         events: list[Event] = []
@@ -52,6 +48,32 @@ def run_import_transcripts(options: Options, arguments: argparse.Namespace) -> i
     elif not options.quiet:
         _print_result(scan, fresh, missing, dry_run=arguments.dry_run)
     return ExitCode.OK
+
+
+def _read_sessions(options: Options, folder: str, arguments: argparse.Namespace) -> TranscriptScan:
+    files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files]
+    files = files or list_session_files(folder)
+    if not files:
+        raise NotFound(f"{_NOT_DONE}: no session files of Claude Code were found. Name them: FILE")
+    scan = _read_transcripts(options, folder, files)
+    if scan.unreadable and not scan.files:
+        path, reason = scan.unreadable[0]
+        raise NotFound(f"{_NOT_DONE}: {format_path(path)} cannot be read: {reason}.")
+    return scan
+
+
+def _read_commits(options: Options, folder: str, files: list[str]) -> TranscriptScan:
+    from memtui.agents.transcripts.git_history import NoRepository, scan_commits  # noqa: PLC0415 - start-up: for --git
+
+    if files:
+        raise UsageError("memtui import-transcripts: --git goes with no FILE. See: memtui import-transcripts --help")
+    try:
+        with _ProgressBar(options, 0) as bar:
+            return scan_commits(folder, bar.report_read)
+    except NoRepository as error:
+        raise NotFound(f"{_NOT_DONE}: {error}.") from None
+    except KeyboardInterrupt:
+        raise Failure(ExitCode.INTERRUPTED, f"{_NOT_DONE}: stopped while reading the commits.") from None
 
 
 def _record_changes(
@@ -150,7 +172,8 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
             output.print_line("Restore one: memtui restore PATH")
     unknown = sum(each.after is None and not each.is_gone for each in fresh)
     if unknown:
-        output.print_message(f"The text of {format_count(unknown, 'write')} is not in the session files.")
+        where = "commits" if any(not each.line for each in fresh) else "session files"
+        output.print_message(f"The text of {format_count(unknown, 'write')} is not in the {where}.")
     passed_over = [
         f"{format_count(number, noun)} {words}"
         for number, noun, words in (
@@ -168,7 +191,9 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
 
 def _format_summary(scan: TranscriptScan, fresh: list[ImportedChange], *, dry_run: bool) -> str:
     known = len(scan.writes) - len(fresh)
-    where = f"{format_count(scan.files, 'session file')} with {format_count(scan.lines, 'line')}"
+    where = format_count(scan.lines, "commit")
+    if not scan.is_git:
+        where = f"{format_count(scan.files, 'session file')} with {format_count(scan.lines, 'line')}"
     if not scan.writes:
         return f"{_NOT_DONE}: no change of this folder in {where}."
     if not fresh:

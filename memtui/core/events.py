@@ -329,8 +329,8 @@ class ImportedDetails:
         at_us: When it happened, in microseconds since 1970 (UTC); 0 if that is not told.
         tool: The tool's name, such as `Write`.
         prompt: What the person had asked for last; cut where it is long, empty if that is not told.
-        source: The name of the session file, without its directory.
-        line: In which line of it, from 1.
+        source: The name of the session file, without its directory, or the commit.
+        line: In which line of it, from 1; 0 for a commit.
         is_before: Whether its text is the one that stood there before the call, and not after it.
         is_gone: Whether nothing stood there afterwards.
         moved_from: Its path before, where it was moved here.
@@ -346,6 +346,11 @@ class ImportedDetails:
     is_gone: bool = False
     moved_from: str = ""
     moved_to: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Where it is told: the session file with its line, or the commit."""
+        return f"{self.source}:{self.line}" if self.line else self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from memtui.scan.secret_policy import conceal_bytes, conceal_secrets, describe_n
 
 _MARK = b'"command":"imported"'
 _CALL = b'"call_id":"'
-_WHOLE = frozenset({"Write", "cat", "cp", "echo", "tee"})
+_WHOLE = frozenset({"Write", "cat", "cp", "echo", "tee", "git commit"})
 """What writes whole files: every line of them came with it, unless an earlier one is told."""
 _UNKNOWN_TEXT = Version(EntryKind.FILE, None, 0)
 """Stands for a text that nobody told."""
@@ -109,6 +109,7 @@ class ImportRecorder:
         self, imported: ImportedChange, texts: dict[str, bytes], stood: dict[str, Version | None]
     ) -> Iterator[Event]:
         before, after = self._make_version(imported.before, texts), self._make_version(imported.after, texts)
+        where = "a session file" if imported.line else "the folder's repository"
         event = Event(
             at_us=self._context.get_now_us(),
             actor=imported.agent,
@@ -117,7 +118,7 @@ class ImportRecorder:
             no_change=True,
             call_id=imported.call_id,
             arguments=encode_imported_details(imported),
-            note=f"{imported.tool}, from a session file",
+            note=f"{imported.tool}, from {where}",
         )
         found = describe_new_secrets(decode_text(imported.before or b""), decode_text(imported.after or b""))
         # Without what stood there before, all lines would seem to have come with this call.
@@ -129,7 +130,7 @@ class ImportRecorder:
                 event,
                 viewed=before,
                 arguments=encode_imported_details(imported, is_before=True),
-                note=f"the text before {imported.tool}, from a session file",
+                note=f"the text before {imported.tool}, from {where}",
             )
         counts = None
         if imported.is_gone and imported.before is not None:

@@ -160,7 +160,7 @@ def _list_origin_facts(engine: "Engine", versions: Sequence[PathVersion]) -> lis
         facts.append(NoteFact("session", to_one_line(event.actor.session)))
     path = engine.journal.path
     if newest.imported is not None:
-        prompt, source = newest.imported.prompt, f"{newest.imported.source}:{newest.imported.line}"
+        prompt, source = newest.imported.prompt, newest.imported.origin
     else:
         prompt, source = find_prompt(event, Path(path).parent if path is not None else None)
     if prompt:

@@ -461,9 +461,7 @@ def test_always_is_remembered_and_several_hold_together(memory: Engine) -> None:
 
 
 @pytest.mark.parametrize(("always", "asked"), [("", 1), ("raw_memories.md", 0)])
-def test_what_another_program_keeps_is_covered_by_its_own_name_only(
-    folder_world: Any, always: str, asked: int
-) -> None:
+def test_what_another_program_keeps_is_covered_by_its_own_name_only(folder_world: Any, always: str, asked: int) -> None:
     folder_world.fill({"raw_memories.md": "raw\n", "memory_summary.md": "v1\n", "rollout_summaries/a.md": "a\n"})
     gate, person = asking(folder_world.main, Deny(), always=frozenset({always or EVERYWHERE}))
     command = {"command": "create", "path": "/memories/raw_memories.md", "file_text": "mine\n"}

@@ -11,9 +11,10 @@ from folders import Folder
 
 import memtui
 from memtui.audit.model import Severity
-from memtui.audit.repository import GitRunner, Repository
+from memtui.audit.repository import Repository
 from memtui.audit.rules import claims
 from memtui.audit.runner import run_audit
+from memtui.fs.git import GitRunner
 from tests.audit.corpus import clean_notes
 from tests.bench.limits import at_most
 

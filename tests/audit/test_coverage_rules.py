@@ -1,6 +1,7 @@
 """What could not be looked at is a finding, and one wrong byte takes a note out of no rule."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,3 +93,16 @@ def test_where_all_was_looked_at_it_says_how_many(folder: Folder) -> None:
     assert {check.name: check.words for check in audit(folder).passed}["coverage"] == (
         "3 names, every file read to its end"
     )
+
+
+def test_what_git_keeps_is_counted_and_not_read_as_notes(folder: Folder) -> None:
+    folder.write({"a.md": "A note.\n"})
+    for words in (("init",), ("add", "."), ("commit", "-m", "a note")):
+        named = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        subprocess.run(["git", "-C", str(folder.path), *named, *words], check=True, capture_output=True)
+    found = audit(folder)
+    assert not [each for each in found.findings if ".git/objects" in each.places[0].path or ".git/index" in each.places[0].path]
+    words = {check.name: check.words for check in found.passed}["coverage"]
+    assert words.endswith("; 4 of them git's own, with right checksums")
+    folder.write({".git/objects/aa/" + "a" * 38: "hid\u202eden"})
+    assert [each.rule for each in audit(folder).findings if ".git/objects" in each.places[0].path] == ["bidi-control"]

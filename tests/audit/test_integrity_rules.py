@@ -239,6 +239,12 @@ def test_what_memtui_found_when_it_first_looked_is_no_change(folder: Folder) -> 
     assert looked(folder) == []
 
 
+def test_what_git_writes_at_each_commit_is_no_change_by_another_program_and_its_hooks_are(folder: Folder) -> None:
+    kept(folder, ("a.md", "one\n"))
+    folder.write({".git/logs/HEAD": "x", ".git/objects/ab/cd": "x", ".git/hooks/pre-commit": "x", ".git/config": "x"})
+    assert [hit.path for hit in looked(folder)] == [".git/config", ".git/hooks/pre-commit"]
+
+
 def test_what_was_changed_since_memtui_last_looked_is_told(folder: Folder) -> None:
     kept(folder, ("a.md", "one\n"), ("b.md", "two\n"), ("c.md", "three\n"))
     folder.write({"a.md": "one\nmore\n", "new.md": "words\n"})

@@ -29,11 +29,12 @@ class TranscriptScan:
     Attributes:
         writes: The writes and deletions, in their order.
         files: How many files were read.
-        lines: How many lines they have.
+        lines: How many lines they have, or how many commits there are.
         unreadable: Files that could not be read, with the reason.
         broken: Lines that are no JSON.
         unfinished: Calls without a result: it is not known whether they happened.
         failed: Calls that failed.
+        is_git: Whether commits were scanned, and no session files.
     """
 
     writes: list[ImportedChange] = field(default_factory=list)
@@ -43,6 +44,7 @@ class TranscriptScan:
     broken: int = 0
     unfinished: int = 0
     failed: int = 0
+    is_git: bool = False
 
 
 @dataclass(slots=True)
