@@ -213,3 +213,20 @@ def test_what_is_known_of_a_kind_is_spelled_right() -> None:
         assert all(pattern.startswith("{") for pattern in dialect.folders)
     with pytest.raises(ValueError, match="unknown key: folder"):
         dialects._build_dialect("x", title="X", folder=["{~/x}"])
+
+
+@pytest.mark.usefixtures("home")
+def test_an_audit_of_all_says_what_is_so_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--everywhere", "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    found = {
+        (each["folder"].split("/")[1], finding["rule"], finding["words"])
+        for each in report["folders"]
+        for finding in each.get("findings", ())
+    }
+    assert report["summary"]["audited"] == 18
+    assert found == {
+        (".claude", "index-entry-missing", "has an entry for a.md, which does not exist"),
+        (".qwen", "agent-refuses",
+         "Qwen Code refuses it: it needs front matter with a type: user, feedback, project or reference"),
+    }  # fmt: skip
