@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
@@ -24,11 +25,13 @@ from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, Tra
 from memtui.ui.widgets.transcript.rows import can_fold, find_block_at, render_item
 
 _FLUSH_SECONDS = 1 / 30
+_CARET = "▌"
+"""Stands behind the text that the model writes now."""
 _PREFIX = "transcript--"
 _ROLES = (
     "band you claude fold cursor thinking verb verb-open path ok bad why-bad not-done edited live asks added removed"
     " added-word removed-word context detail answer title more quiet notice fault waiting count summary key-hint hint"
-    " file struck undone stopped"
+    " file struck undone stopped caret"
 )
 _CSS = (
     NoteView.DEFAULT_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
@@ -46,6 +49,7 @@ _CSS = (
         & > .transcript--not-done, & > .transcript--edited, & > .transcript--waiting,
         & > .transcript--stopped { color: $text-warning; }
         & > .transcript--count, & > .transcript--undone { color: $text-warning; text-style: bold; }
+        & > .transcript--caret { color: $text-accent; }
         & > .transcript--live { color: $text-accent; text-style: italic; }
         & > .transcript--key-hint { color: $text-accent; text-style: bold; }
         & > .transcript--asks { color: $text-warning; text-style: bold reverse; }
@@ -538,6 +542,8 @@ class TranscriptView(TextView):
         frame, band, style = self._stack.frame, drawn.band, self._resolve_style
         spans = overlay_selection(drawn.row.spans, self.text_selection, drawn.row, y)
         text = self._draw_spans(drawn.row, spans, frame.width, band)
+        if y == self._stack.height - 1 and self._has_caret:
+            text = self._add_caret(text)
         room = frame.gutter - 3
         gutter = [
             Segment(">" if is_cursor else " ", style("cursor" if is_cursor else band)),
@@ -546,3 +552,15 @@ class TranscriptView(TextView):
         ]
         strip = Strip([*gutter, *text], frame.gutter + text.cell_length)
         return strip.adjust_cell_length(self._viewport.width, style(band)).apply_offsets(-frame.gutter, y)
+
+    @property
+    def _has_caret(self) -> bool:
+        """Whether the last row is the end of a text that is being written. It stands still: no timer is needed."""
+        items = self._conversation.items
+        return self._conversation.is_being_written(items[-1]) and self.app.animation_level != "none"
+
+    def _add_caret(self, text: Strip) -> Strip:
+        """The last row with the caret behind its last character, which may lie before blanks."""
+        end = cell_len(text.text.rstrip(" "))
+        caret = Strip([Segment(_CARET, self._resolve_style("caret"))], 1)
+        return Strip.join([text.crop(0, end), caret, text.crop(end + 1)])
