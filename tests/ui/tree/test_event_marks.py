@@ -137,8 +137,7 @@ async def test_nothing_is_dim_without_animations(case: Case) -> None:
 
 
 async def test_a_deleted_row_fades_and_leaves_by_itself(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_changes, "GONE_SECONDS", 0.0)
-    monkeypatch.setattr(tree_changes, "FADE_SECONDS", 0.0)
+    monkeypatch.setattr(tree_changes, "GONE_SECONDS", 0.01)
     faded: list[str] = []
     monkeypatch.setattr(case.view.lights, "fade", faded.extend)
     case.news.apply_events([case.gone("a.md")])
