@@ -275,7 +275,7 @@ def format_event_detail(row: PathVersion | None) -> str:
         f"{_format_actor(event)} {_format_done(row)} at {clock}"
         if event.command != "found"
         else f"{wording.FIRST_SAW} at {clock}",
-        event.command if is_agent else "",
+        event.command if is_agent or event.call_id else "",
         f"call {event.call_id}" if event.call_id else "",
         ("" if event.undoes else event.note) or ("not through memtui" if event.is_outside else ""),
     ]

@@ -85,7 +85,7 @@ async def test_without_a_query_the_notes_are_listed_with_their_ages(opened: Open
         os.utime(app.folder / "old.md", (1_000, 1_000))
         screen = await find(app)
         await app.wait_for(lambda: "Newest first" in app.text and screen.found.row_count == 2, "both")
-        rows = [screen.found.render_line(y).text.split() for y in range(2)]
+        rows = [screen.found.render_line(y).text.lstrip(" >").split() for y in range(2)]
         assert [row[-2] for row in rows] == ["new.md", "old.md"]
         assert [row[-1][-1] for row in rows] == ["s", "y"]
 

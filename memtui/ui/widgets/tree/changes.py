@@ -15,8 +15,8 @@ from memtui.ui.widgets.tree.view import TreeView
 
 GONE_SECONDS = 10.0
 """The time for which a deleted entry is shown struck through."""
-_FADE = 0.1
-"""The last part of that time, in which its row is dim."""
+FADE_SECONDS = 1.0
+"""The time after that for which its row is dim."""
 MANY_GONE = 200
 """The number of deleted entries beyond which they are dropped at once: nobody reads so many names."""
 
@@ -88,7 +88,7 @@ class EventMarks:
         self._struck.update(visible)
         if len(self._struck) <= MANY_GONE:
             self._files.lights.end_fade(visible)
-            self._files.set_timer(GONE_SECONDS * (1 - _FADE), lambda: self._fade_gone(visible))
+            self._files.set_timer(GONE_SECONDS, lambda: self._fade_gone(visible))
             return
         paths = list(self._struck)
         self._struck.clear()
@@ -96,9 +96,11 @@ class EventMarks:
 
     def _fade_gone(self, deleted: Mapping[str, int]) -> None:
         """Dim the rows of entries that are still deleted, and drop them a moment later."""
-        if self._files.app.animation_level != "none":
-            self._files.lights.fade(self._find_struck(deleted))
-        self._files.set_timer(GONE_SECONDS * _FADE, lambda: self._drop_gone(deleted))
+        if self._files.app.animation_level == "none":
+            self._drop_gone(deleted)
+            return
+        self._files.lights.fade(self._find_struck(deleted))
+        self._files.set_timer(FADE_SECONDS, lambda: self._drop_gone(deleted))
 
     def _find_struck(self, deleted: Mapping[str, int]) -> list[str]:
         """The entries that were not created again, nor deleted once more, since."""
