@@ -201,9 +201,10 @@ class TranscriptModel:
         """The items that are counted in seconds."""
         return [item for item in (self._thought, self._waiting) if item is not None]
 
-    def is_being_written(self, item: TranscriptItem) -> bool:
-        """Whether the model is writing a message: it is the last item, and its turn has not ended."""
-        return self._block is not None and self._block[2] is item and item is self.items[-1]
+    @property
+    def is_last_being_written(self) -> bool:
+        """Whether the last item is a message whose turn has not ended."""
+        return self._block is not None and self._block[2] is self.items[-1]
 
     def take_changes(self) -> tuple[int, list[TranscriptItem]]:
         """The index from which on items came or went, and the changed items before it, since the last call."""

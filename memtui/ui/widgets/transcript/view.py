@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -542,8 +543,9 @@ class TranscriptView(TextView):
         frame, band, style = self._stack.frame, drawn.band, self._resolve_style
         spans = overlay_selection(drawn.row.spans, self.text_selection, drawn.row, y)
         text = self._draw_spans(drawn.row, spans, frame.width, band)
-        if y == self._stack.height - 1 and self._has_caret:
-            text = self._add_caret(text)
+        is_last = y == self._stack.height - 1
+        if is_last and self._conversation.is_last_being_written and self.app.animation_level != "none":
+            text = _add_caret(text, style("caret"))
         room = frame.gutter - 3
         gutter = [
             Segment(">" if is_cursor else " ", style("cursor" if is_cursor else band)),
@@ -553,14 +555,8 @@ class TranscriptView(TextView):
         strip = Strip([*gutter, *text], frame.gutter + text.cell_length)
         return strip.adjust_cell_length(self._viewport.width, style(band)).apply_offsets(-frame.gutter, y)
 
-    @property
-    def _has_caret(self) -> bool:
-        """Whether the last row is the end of a text that is being written. It stands still: no timer is needed."""
-        items = self._conversation.items
-        return self._conversation.is_being_written(items[-1]) and self.app.animation_level != "none"
 
-    def _add_caret(self, text: Strip) -> Strip:
-        """The last row with the caret behind its last character, which may lie before blanks."""
-        end = cell_len(text.text.rstrip(" "))
-        caret = Strip([Segment(_CARET, self._resolve_style("caret"))], 1)
-        return Strip.join([text.crop(0, end), caret, text.crop(end + 1)])
+def _add_caret(text: Strip, style: Style) -> Strip:
+    """The last row with a caret behind its last character, which may lie before blanks; it needs no timer."""
+    end = cell_len(text.text.rstrip(" "))
+    return Strip.join([text.crop(0, end), Strip([Segment(_CARET, style)], 1), text.crop(end + 1)])
