@@ -350,7 +350,8 @@ def format_changed_lines(added: int | None, removed: int | None, style: WordStyl
 def _describe_action(event: Event, style: WordStyle) -> str:
     path = format_place(event.path)
     if event.command in _TAKEN_BACK:
-        return f"{_TAKEN_BACK[event.command]} {_format_numbers(event.undoes, style)}{path}"
+        numbers = _format_numbers(event.undoes, style)
+        return f"{_TAKEN_BACK[event.command]} {numbers}{' in ' if numbers else ''}{path}"
     if _is_of_many(event):
         return f"{_DONE[event.command]} {event.note}{'' if path == 'the folder' else f' in {path}/'}"
     if event.command == "redact":
@@ -379,6 +380,17 @@ _DEEDS = {
 }
 
 
+def format_done(event: Event) -> str:
+    """What was done to a file that is named already, without the actor: `edited it`, `undid deletion #4`."""
+    if event.command in _TAKEN_BACK:
+        seqs = event.undoes
+        deed = _DEEDS.get(event.note.removeprefix(f"#{seqs[0]} "), "event").split(" ")[0] if len(seqs) == 1 else ""
+        return f"{_TAKEN_BACK[event.command]} {f'{deed} ' if deed else ''}{_format_numbers(seqs, SCREEN)}".rstrip()
+    if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
+        return "overwrote it"
+    return f"{_DONE.get(event.command, 'changed')} it"
+
+
 def format_deed(event: Event) -> str:
     """What was done, as the object of a sentence: `your edit of x.md`, `Claude's deletion of 3 files in notes/`."""
     path, deed = format_place(event.path), _DEEDS.get(event.command, f"{event.command} of")
@@ -401,7 +413,7 @@ def _format_numbers(seqs: Sequence[int], style: WordStyle) -> str:
         return ""
     which = " and ".join(numbers) if len(numbers) <= 2 else f"{numbers[0]} to {numbers[-1]}"
     many = ("event " if len(numbers) == 1 else "events ") if style is SPOKEN else ""
-    return f"{many}{which} in "
+    return many + which
 
 
 def _format_target(event: Event) -> str:

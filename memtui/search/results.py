@@ -37,12 +37,14 @@ class NameHit:
         spans: The matches, in `path`.
         score: Comparable within one search only.
         is_scattered: Whether the letters of a word lie apart, some of them inside other words.
+        changed_us: When the note changed last, in microseconds since 1970; 0 where it is not asked for, or not known.
     """
 
     path: str
     spans: tuple[Span, ...]
     score: float
     is_scattered: bool = False
+    changed_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,11 +43,11 @@ class Controller(Generic[ScreenT]):
         """The application that shows the screen."""
         return self.screen.app
 
-    async def choose(self, title: str, choices: "Sequence[Choice]") -> str | None:
-        """Have the person choose, from a worker; `None` if nothing is chosen."""
+    async def choose(self, title: str, choices: "Sequence[Choice]", *, current: str | None = None) -> str | None:
+        """Have the person choose, from a worker; `None` if nothing is chosen. `current` is the value that holds now."""
         from memtui.ui.screens.dialogs import MenuScreen  # noqa: PLC0415 - start-up: only for a question
 
-        return await self.app.push_screen_wait(MenuScreen(title, choices))
+        return await self.app.push_screen_wait(MenuScreen(title, choices, current=current))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action of this controller can run; `None` shows it as disabled."""

@@ -57,4 +57,4 @@ def _format_version(version: Version | None) -> str:
         return "no file"
     if version.sha256 is None:
         return str(version.kind)
-    return f"{version.sha256[:_HASH]} ({wording.format_size(version.size)})"
+    return f"{wording.format_size(version.size, wording.COLUMN)} ({version.sha256[:_HASH]})"

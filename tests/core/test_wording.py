@@ -17,6 +17,7 @@ from memtui.core.wording import (
     describe_event,
     format_age,
     format_count,
+    format_done,
     format_event_clause,
     format_short_count,
     format_size,
@@ -118,6 +119,25 @@ def test_the_pieces_of_a_sentence_leave_the_numbers_of_lines_to_the_list(
     fields: dict[str, object], sentence: str
 ) -> None:
     assert "".join(split_event(make_event(**fields))) == sentence
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "edited it"),
+        ({"command": "create"}, "created it"),
+        ({"command": "create", "changes": (Change("a.md", Version(EntryKind.FILE, "00" * 32, 3), None),)},
+         "overwrote it"),
+        ({"command": "undo", "undoes": (4,), "note": "#4 delete"}, "undid deletion #4"),
+        ({"command": "redo", "undoes": (5,), "note": "#5 undo"}, "redid undo #5"),
+        ({"command": "undo", "undoes": (4,), "note": "#4 of an agent"}, "undid event #4"),
+        ({"command": "undo", "undoes": (9, 8, 7), "note": "3 events, #7 to #9"}, "undid #9 to #7"),
+        ({"command": "undo"}, "undid"),
+        ({"command": "of a later version"}, "changed it"),
+    ],
+)  # fmt: skip
+def test_what_was_done_to_a_file_that_is_named_already(fields: dict[str, object], words: str) -> None:
+    assert format_done(make_event(**fields)) == words
 
 
 def test_a_mistyped_word_has_one_nearest() -> None:

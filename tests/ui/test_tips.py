@@ -62,3 +62,12 @@ async def test_the_settings_turn_them_off(opened: Opening, monkeypatch: pytest.M
         if tips_on:
             await app.wait_for(lambda: asked, "a tip")
         assert bool(asked) is tips_on
+
+
+async def test_an_empty_folder_takes_no_tip_that_needs_a_note(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtui.ui.app.MemtuiApp.is_headless", False)
+    async with opened({}) as app:
+        await app.wait_for(app.looked_at_all)
+        await app.wait_for(lambda: app.browse.status.live == "LIVE")
+        assert "This folder has no notes yet." in app.text
+    assert tips.take_tip().startswith("Tip: / ")

@@ -182,7 +182,7 @@ class ListsController(Controller[DiffPaneScreen]):
 
     @controller_work()
     async def action_sort(self) -> None:
-        chosen = await self.app.push_screen_wait(MenuScreen("Sort the findings", _SORTS))
+        chosen = await self.app.push_screen_wait(MenuScreen("Sort the findings", _SORTS, current=self._order.value))
         if chosen is not None:
             self._order = FindingOrder(chosen)
             self.show_findings()

@@ -64,6 +64,7 @@ _CHANGING = frozenset(
 
 _NEED_AN_EVENT = frozenset(
     {"note.edit", "browse.diff", "browse.history", "browse.undo", "browse.past", "browse.deleted"}
+    | {"browse.find", "browse.follow", "browse.pause"}
 )
 """Ids of bindings without an effect in a folder that never had a note."""
 

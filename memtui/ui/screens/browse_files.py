@@ -401,7 +401,9 @@ class TreeController(FolderController):
 
     @controller_work()
     async def action_sort(self) -> None:
-        chosen = await self.choose("Sort the files", _SORTS)
+        outline = self.files.outline
+        current = f"{'-' if outline.reverse else ''}{outline.sort}"
+        chosen = await self.choose("Sort the files", _SORTS, current=current)
         if chosen is None:
             return
         sort = SortOrder(chosen.removeprefix("-"))

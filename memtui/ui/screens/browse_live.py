@@ -181,8 +181,10 @@ class LiveController(FolderController):
         return undo
 
     def _teach(self) -> None:
-        """Show a tip, if there is a person for it, and it may be noted that it was shown."""
+        """Show a tip, if there is a person for it and a note to use it on, and it may be noted that it was shown."""
         status = self.screen.status
+        if self.screen.has_class("-empty"):
+            return
         if self.screen.ui_settings.tips and not (status.read_only or status.label or self.app.is_headless):
             self._show_tip()
 

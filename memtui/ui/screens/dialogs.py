@@ -132,26 +132,41 @@ def number_choices(answers: Iterable[tuple[str, str]]) -> list[Choice]:
     ]
 
 
+CURRENT_MARK = "  (in use)"
+"""Stands behind the answer that holds now."""
+
+
 class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
-    """Asks with a key for each answer, and answers with a choice's value, or `None`."""
+    """Asks with a key for each answer, and answers with a choice's value, or `None`.
+
+    Args:
+        title: The question.
+        choices: The answers.
+        current: The value of the answer that holds now, which is marked and under the cursor.
+    """
 
     CSS_PATH = "dialogs.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Back", id="menu.back", tooltip="Cancel")]
 
-    def __init__(self, title: str, choices: Sequence[Choice]) -> None:
+    def __init__(self, title: str, choices: Sequence[Choice], *, current: str | None = None) -> None:
         super().__init__()
         self._question = title
         self._choices = list(choices)
+        self._current = current
 
     def compose(self) -> ComposeResult:
+        marks = [CURRENT_MARK if each.value == self._current else "" for each in self._choices]
         rows = (
-            Content.assemble((f"{each.key:<3}", "bold $text-accent"), to_content(each.label)) for each in self._choices
+            Content.assemble(
+                (f"{each.key:<3}", "bold $text-accent"), to_content(each.label), (mark, "$foreground-muted")
+            )
+            for each, mark in zip(self._choices, marks, strict=True)
         )
         options = ChoiceList(*rows, markup=False)
         options.border_title = to_content(self._question)
         options.border_subtitle = f"{ENTER} or its key chooses   {label_key('menu.back')} back"
-        options.highlighted = 0 if self._choices else None
+        options.highlighted = next((at for at, mark in enumerate(marks) if mark), 0) if marks else None
         yield options
 
     def on_key(self, event: events.Key) -> None:

@@ -238,8 +238,10 @@ class FindScreen(OverlayScreen):
             return self._finder.find(query, scope, limit=_LIMIT, per_note=_PER_NOTE, stop=stop)
         if scope not in (Scope.ALL, Scope.NAMES):
             return SearchResults()
-        paths = sorted(self._finder.paths, key=lambda path: (-self._finder.get_changed_us(path), path))
-        return SearchResults(NameResults(tuple(NameHit(path, (), 0.0) for path in paths[:_LIMIT]), total=len(paths)))
+        changed = {path: self._finder.get_changed_us(path) for path in self._finder.paths}
+        paths = sorted(changed, key=lambda path: (-changed[path], path))
+        hits = tuple(NameHit(path, (), 0.0, changed_us=changed[path]) for path in paths[:_LIMIT])
+        return SearchResults(NameResults(hits, total=len(paths)))
 
     @on(_SearchRefused)
     def _show_refusal(self, message: _SearchRefused) -> None:
@@ -445,7 +447,8 @@ def _describe_history(hit: OldNameRow | PastRow | PastNoteRow) -> str:
             end = describe("removed", past.removed_by) if past.removed_by else "still in the note"
             words = f"{describe('Added', past.added_by)}, {end}."
     if now is None:
-        words += f" The note is deleted; {label_key('find.open')} opens its history to restore it."
+        gone = "" if isinstance(hit, OldNameRow) else "The note is deleted; "
+        words += f" {gone}{label_key('find.open')} opens its history to restore it."
     elif now != path:
         words += f" The note is now {now}."
     return to_one_line(words)

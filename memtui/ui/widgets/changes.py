@@ -207,7 +207,13 @@ def _format_path(row: ChangedFileRow, width: int) -> Cell:
 
 
 def _format_actors(row: ChangedFileRow, width: int) -> Cell:
-    return truncate(to_one_line(", ".join(map(shorten_actor_name, row.file.actors))), width)
+    """The actors, or the first one and how many more."""
+    names = [to_one_line(shorten_actor_name(actor)) for actor in row.file.actors]
+    words = ", ".join(names)
+    if cell_len(words) <= width or len(names) < 2:
+        return truncate(words, width)
+    more = f"+{len(names) - 1}"
+    return truncate(names[0], width - len(more)) + more
 
 
 def _format_run(row: ChangeRunRow, width: int) -> Cell:

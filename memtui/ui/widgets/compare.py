@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from memtui.core import wording
 from memtui.core.diffs import Hunk, LineEnding, TextDiff, compare_texts, detect_line_ending
 from memtui.core.events import (
     Agent,
@@ -265,17 +266,18 @@ class PairDetailView(Widget):
 
 
 def format_event_detail(row: PathVersion | None) -> str:
-    """An event in words: `Claude, 10:14:03, str_replace, call toolu_01A9, #41`; safe to show."""
+    """An event in words: `Claude edited it at 10:14:03, str_replace, call toolu_01A9, #41`; safe to show."""
     if row is None:
         return "no file"
     event = row.event
+    clock, is_agent = format_clock(row.at_us, seconds=True), isinstance(event.actor, Agent)
     parts = [
-        _format_actor(event),
-        format_clock(row.at_us, seconds=True),
-        event.command,
-        format_move(row),
+        f"{_format_actor(event)} {_format_done(row)} at {clock}"
+        if event.command != "found"
+        else f"{wording.FIRST_SAW} at {clock}",
+        event.command if is_agent or event.call_id else "",
         f"call {event.call_id}" if event.call_id else "",
-        event.note or ("not through memtui" if event.is_outside else ""),
+        ("" if event.undoes else event.note) or ("not through memtui" if event.is_outside else ""),
     ]
     if row.imported is not None:  # a session file holds the actor, and the prompt
         if row.imported_by is not None:
@@ -283,6 +285,14 @@ def format_event_detail(row: PathVersion | None) -> str:
             parts.append(f"{_format_actor(row.imported_by)} {verb} it with {row.imported.tool}")
         parts.append(f'asked: "{row.imported.prompt[:_LONGEST_PROMPT]}"' if row.imported.prompt else "")
     return to_one_line(", ".join(filter(None, [*parts, f"#{event.seq}"])))
+
+
+def _format_done(row: PathVersion) -> str:
+    """`edited it`, `renamed it from prefs.md`, `undid deletion #4`."""
+    if move := format_move(row):
+        verb, _, other = move.partition(" ")
+        return f"{verb} it {other}"
+    return wording.format_done(row.event)
 
 
 def _format_actor(event: Event) -> str:

@@ -324,8 +324,8 @@ class ResultsView(ItemList[Hit], can_focus=False, inherit_bindings=False):
 
     def _get_columns(self, item: Hit, width: int) -> Sequence[Column[Any]]:
         match item:
-            case NameRow():
-                return _NAME_COLUMNS
+            case NameRow(hit):
+                return _DATED_NAME_COLUMNS if hit.changed_us else _NAME_COLUMNS
             case NoteRow():
                 return _NOTE_COLUMNS
             case LineRow():
@@ -359,6 +359,10 @@ def _format_line(row: LineRow | PastRow, width: int) -> Cell:
 _NAME_COLUMNS: tuple[Column[NameRow], ...] = (
     Column("path", lambda row, width: _format_path(row.hit.path, row.hit.spans, width), share=True),
 )
+_DATED_NAME_COLUMNS: tuple[Column[NameRow], ...] = (
+    *_NAME_COLUMNS,
+    Column("age", lambda row, _: _format_age(row.hit.changed_us), "detail", _AGE, align=">", gap=" "),
+)
 _NOTE_COLUMNS: tuple[Column[NoteRow], ...] = (
     Column("path", lambda row, width: _format_path(row.path, (), width, "path"), share=True, align=""),
     Column("count", lambda row, _: f"{row.hits.total:,}", "number", gap=" "),
@@ -381,7 +385,11 @@ def _get_past_note_columns(hit: PastHit, width: int) -> Sequence[Column[Any]]:
 def _format_change(event: Event) -> tuple[str, str]:
     """Who made a change, and how long ago."""
     actor = truncate(to_one_line(shorten_actor_name(format_actor_name(event.actor))), _ACTOR)
-    return actor, wording.format_age(time.time() - event.at_us / 1e6)
+    return actor, _format_age(event.at_us)
+
+
+def _format_age(at_us: int) -> str:
+    return wording.format_age(time.time() - at_us / 1e6)
 
 
 def _get_old_name_columns(name: FormerName, width: int) -> Sequence[Column[Any]]:

@@ -417,9 +417,9 @@ class DeletedView(ItemList[DeletedPath]):
         self._columns: tuple[Column[DeletedPath], ...] = (
             Column("mark", self._format_mark, self._get_mark_style, width=2),
             Column("path", _format_deleted_path, width=4, share=True),
-            Column("actor", _format_deleting_actor, _get_detail_style, width=_ACTOR, gap="  "),
-            Column("size", _format_deleted_size, _get_detail_style, width=_SIZE, align=">", gap=" "),
-            Column("age", _format_deleted_age, _get_detail_style, width=_AGE, align=">", gap=" ", tail=" "),
+            Column("actor", _format_deleting_actor, _get_actor_style, width=_ACTOR, gap="  "),
+            Column("size", _format_deleted_size, "detail", width=_SIZE, align=">", gap=" "),
+            Column("age", _format_deleted_age, "detail", width=_AGE, align=">", gap=" ", tail=" "),
         )
 
     @property
@@ -486,5 +486,5 @@ def _format_deleted_age(item: DeletedPath, width: int) -> str:
     return wording.format_age(time.time() - (item.imported_us or item.event.at_us) / 1e6)
 
 
-def _get_detail_style(item: DeletedPath) -> str:
+def _get_actor_style(item: DeletedPath) -> str:
     return "outside" if item.event.is_outside else "detail"

@@ -274,10 +274,12 @@ async def test_the_first_file_ends_the_empty_state(opened: Opening) -> None:
         assert "This folder has no notes yet." in app.text
         assert "e edit" not in app.text
         assert "u undo" not in app.text
+        assert "/ find" not in app.text
         app.put("first.md", "# The first memory\n")
         await app.wait_for(lambda: "The first memory" in app.text)
         assert "This folder has no notes yet." not in app.text
         await app.wait_for(lambda: "e edit" in app.text and "u undo" in app.text, "the keys of a note")
+        assert "/ find" in app.text
         (app.folder / "first.md").unlink()
         await app.wait_for(lambda: "This folder has no notes." in app.text)
         assert "u undo" in app.text  # what was there can come back

@@ -43,6 +43,8 @@ async def test_what_is_gone_is_listed_with_who_and_when_and_its_last_text(opened
         await app.press("down")
         await app.wait_for(lambda: "The first note." in app.text)
         assert "delete by Clara" in app.text
+        *_, actor, size, age = (segment.style for segment in screen.listed.render_line(0) if segment.text.strip())
+        assert actor != size == age  # only what another program did is tinted
 
 
 async def test_r_brings_back_the_one_under_the_cursor_and_u_takes_that_back(opened: Opening) -> None:

@@ -1,5 +1,6 @@
 """Find as a person uses it: type, see, open; in names, in texts, in the past; while an agent goes on writing."""
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -77,6 +78,16 @@ async def test_enter_opens_the_note_at_the_line_and_n_goes_on_from_there(opened:
         assert note.document.source[first : first + 6] == "needle"
         await app.press("n")
         assert note._match == note.document.source.rindex("needle")
+
+
+async def test_without_a_query_the_notes_are_listed_with_their_ages(opened: Opening) -> None:
+    async with opened({"old.md": "old", "new.md": "new"}) as app:
+        os.utime(app.folder / "old.md", (1_000, 1_000))
+        screen = await find(app)
+        await app.wait_for(lambda: "Newest first" in app.text and screen.found.row_count == 2, "both")
+        rows = [screen.found.render_line(y).text.lstrip(" >").split() for y in range(2)]
+        assert [row[-2] for row in rows] == ["new.md", "old.md"]
+        assert [row[-1][-1] for row in rows] == ["s", "y"]
 
 
 async def test_a_typo_still_finds_the_file_below_a_rule(opened: Opening) -> None:

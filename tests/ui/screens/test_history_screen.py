@@ -123,7 +123,7 @@ async def test_the_newest_version_is_selected_and_its_change_is_shown(memory: Me
         assert "> now" in app.titles
         assert "unified" in app.titles
         assert "hunk 1/1  +1 -1" in app.text
-        assert "B you," in app.text
+        assert "B you overwrote it at " in app.text
         assert "create, call toolu_01A9, #2" in app.text
 
 

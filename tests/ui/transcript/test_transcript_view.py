@@ -13,7 +13,10 @@ from memtui.agents.chat.events import (
     RetryScheduled,
     TextDelta,
     ThinkingDelta,
+    TurnEnded,
+    TurnOutcome,
     TurnStarted,
+    Usage,
 )
 from memtui.ui.widgets.transcript.items import CallItem, TranscriptItem, TranscriptModel
 from memtui.ui.widgets.transcript.pieces import TranscriptFrame, TranscriptStack
@@ -322,7 +325,42 @@ async def test_clearing_begins_anew() -> None:
         await pilot.pause()
         assert set(screen(view)) == {""}
         await show(pilot, view, TextDelta(1, 0, "new"))
-        assert screen(view)[0] == ">claude  new"
+        assert screen(view)[0] == ">claude  new▌"
+
+
+async def test_a_caret_stands_behind_the_text_that_is_being_written_and_nowhere_else() -> None:
+    app = TranscriptApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        view = app.query_one(TranscriptView)
+        await show(pilot, view, TurnStarted(1, Prompt("Hello")), TextDelta(1, 0, "First\n\n"))
+        assert screen(view)[:3] == [" you     Hello", "", ">claude  First▌"]
+        await show(pilot, view, TextDelta(1, 0, "```\ncode"))
+        assert [row.rstrip("▌")[-4:] for row in screen(view) if row.endswith("▌")] == ["code"]
+        assert "▌" not in view.get_selected_block()
+        assert view._tick_timer is None
+        await pilot.press("g")
+        await show(pilot, view, TextDelta(1, 0, " more"))
+        assert [row.rstrip("▌")[-4:] for row in screen(view) if row.endswith("▌")] == ["more"]
+        await show(pilot, view, call(1, "a"))
+        assert not any("▌" in row for row in screen(view))
+        await show(pilot, view, TextDelta(1, 1, "Second"))
+        assert [row for row in screen(view) if "▌" in row] == [" claude  Second▌"]
+        app.animation_level = "none"
+        await show(pilot, view, TextDelta(1, 1, " part"))
+        assert " claude  Second part" in screen(view)
+        app.animation_level = "full"
+        await show(pilot, view, TurnEnded(1, TurnOutcome.DONE, 1, 1, 0, (), Usage()))
+        assert not any("▌" in row for row in screen(view))
+
+
+async def test_a_row_that_is_full_has_its_caret_behind_its_last_cell() -> None:
+    app = TranscriptApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        view = app.query_one(TranscriptView)
+        width = view._stack.frame.width
+        await show(pilot, view, TextDelta(1, 0, "n" * width))
+        assert screen(view)[0] == ">claude  " + "n" * width + "▌"
+        assert view.render_line(0).cell_length == view._viewport.width
 
 
 async def test_selected_text_has_no_gutter_and_is_broken_where_the_text_is() -> None:

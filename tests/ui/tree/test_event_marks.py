@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 
 from memtui.core.events import Actor, Agent, Change, EntryKind, Event, FolderEntry, Outside, Person, Version
 from memtui.ui.widgets.tree import changes as tree_changes
@@ -12,6 +13,7 @@ from memtui.ui.widgets.tree.changes import EventMarks
 from memtui.ui.widgets.tree.outline import Outline
 from memtui.ui.widgets.tree.row_state import RowChange
 from memtui.ui.widgets.tree.view import TreeView
+from tests.ui.conftest import until
 
 FILE = Version(EntryKind.FILE, "00" * 32, 3)
 OTHER = Version(EntryKind.FILE, "11" * 32, 4)
@@ -24,8 +26,9 @@ class Host(App[None]):
 
 
 class Case:
-    def __init__(self, view: TreeView) -> None:
+    def __init__(self, view: TreeView, pilot: Pilot[None]) -> None:
         self.view = view
+        self.pilot = pilot
         self.dropped = 0
         self.seq = 0
         self.news = EventMarks(view, self.count)
@@ -60,10 +63,10 @@ class Case:
 @pytest.fixture
 async def case() -> Any:
     app = Host()
-    async with app.run_test():
+    async with app.run_test() as pilot:
         view = app.query_one(TreeView)
         view.show(Outline([FolderEntry("a.md", EntryKind.FILE, 3, 1), FolderEntry("b.md", EntryKind.FILE, 3, 1)]))
-        yield Case(view)
+        yield Case(view, pilot)
 
 
 async def test_a_note_that_is_made_and_renamed_at_once_is_new_once(case: Case) -> None:
@@ -108,6 +111,39 @@ async def test_what_goes_is_struck_through_first(case: Case) -> None:
     case.news._drop_gone({"a.md": 1})
     assert case.rows == ["b.md"]
     assert (len(case.news), case.dropped) == (0, 1)
+
+
+async def test_what_goes_is_dim_before_it_leaves_unless_it_comes_back(case: Case) -> None:
+    case.view.selection.toggle("b.md")
+    case.view.move_to("a.md")
+    case.news.apply_events([case.gone("a.md"), case.gone("b.md")])
+    assert not any(map(case.view.lights.is_fading, case.rows))
+    case.news._fade_gone({"a.md": 1, "b.md": 2})
+    assert [case.view.lights.is_fading(path) for path in ("a.md", "b.md")] == [True, True]
+    assert (case.rows, case.view.cursor_path, list(case.view.selection)) == (["a.md", "b.md"], "a.md", ["b.md"])
+    case.news.apply_events([case.made("a.md")])
+    assert not case.view.lights.is_fading("a.md")
+    case.news._drop_gone({"a.md": 1, "b.md": 2})
+    assert case.rows == ["a.md"]
+    case.news.apply_events([case.gone("a.md")])
+    assert not case.view.lights.is_fading("a.md")
+
+
+async def test_nothing_is_dim_without_animations(case: Case) -> None:
+    case.view.app.animation_level = "none"
+    case.news.apply_events([case.gone("a.md")])
+    case.news._fade_gone({"a.md": 1})
+    assert case.rows == ["b.md"]
+
+
+async def test_a_deleted_row_fades_and_leaves_by_itself(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_changes, "GONE_SECONDS", 0.005)
+    monkeypatch.setattr(tree_changes, "FADE_SECONDS", 0.005)
+    faded: list[str] = []
+    monkeypatch.setattr(case.view.lights, "fade", faded.extend)
+    case.news.apply_events([case.gone("a.md")])
+    await until(case.pilot, lambda: case.dropped == 1)
+    assert (faded, case.rows) == (["a.md"], ["b.md"])
 
 
 async def test_very_much_goes_in_one_go(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ STYLES = {
     "renamed": Style.parse("cyan on black"),
     "problem": Style.parse("magenta on black"),
     "fresh": Style.parse("white on rgb(1,2,3)"),
+    "fading": Style.parse("dim red strike on black"),
     "cursor": Style.parse("black on white"),
     "selected": Style.parse("bold cyan"),
 }
@@ -169,6 +170,14 @@ def test_the_cursor_covers_the_whole_row_and_keeps_the_strike() -> None:
     strip = draw(row(file("a.md")), 28, change=RowChange.DELETED, cursor=True)
     assert {segment.style.bgcolor for segment in strip if segment.style} == {STYLES["cursor"].bgcolor}
     assert [segment.text for segment in strip if segment.style and segment.style.strike] == ["a.md"]
+
+
+def test_a_fading_row_is_dim_but_for_the_cursor() -> None:
+    strip = draw(row(file("a.md")), 34, change=RowChange.DELETED, fading=True)
+    dim = [segment.text.strip() for segment in strip if segment.style == STYLES["fading"]]
+    assert dim == ["-", "a.md", "812B   2s"]
+    under = draw(row(file("a.md")), 34, change=RowChange.DELETED, fading=True, cursor=True)
+    assert STYLES["fading"] not in [segment.style for segment in under]
 
 
 def test_a_fresh_row_has_another_background_under_the_same_colours() -> None:

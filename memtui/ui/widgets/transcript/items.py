@@ -201,6 +201,11 @@ class TranscriptModel:
         """The items that are counted in seconds."""
         return [item for item in (self._thought, self._waiting) if item is not None]
 
+    @property
+    def is_last_being_written(self) -> bool:
+        """Whether the last item is a message whose turn has not ended."""
+        return self._block is not None and self._block[2] is self.items[-1]
+
     def take_changes(self) -> tuple[int, list[TranscriptItem]]:
         """The index from which on items came or went, and the changed items before it, since the last call."""
         cut = len(self.items) if self._cut is None else self._cut

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -24,11 +26,13 @@ from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, Tra
 from memtui.ui.widgets.transcript.rows import can_fold, find_block_at, render_item
 
 _FLUSH_SECONDS = 1 / 30
+_CARET = "▌"
+"""Stands behind the text that the model writes now."""
 _PREFIX = "transcript--"
 _ROLES = (
     "band you claude fold cursor thinking verb verb-open path ok bad why-bad not-done edited live asks added removed"
     " added-word removed-word context detail answer title more quiet notice fault waiting count summary key-hint hint"
-    " file struck undone stopped"
+    " file struck undone stopped caret"
 )
 _CSS = (
     NoteView.DEFAULT_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
@@ -46,6 +50,7 @@ _CSS = (
         & > .transcript--not-done, & > .transcript--edited, & > .transcript--waiting,
         & > .transcript--stopped { color: $text-warning; }
         & > .transcript--count, & > .transcript--undone { color: $text-warning; text-style: bold; }
+        & > .transcript--caret { color: $text-accent; }
         & > .transcript--live { color: $text-accent; text-style: italic; }
         & > .transcript--key-hint { color: $text-accent; text-style: bold; }
         & > .transcript--asks { color: $text-warning; text-style: bold reverse; }
@@ -538,6 +543,9 @@ class TranscriptView(TextView):
         frame, band, style = self._stack.frame, drawn.band, self._resolve_style
         spans = overlay_selection(drawn.row.spans, self.text_selection, drawn.row, y)
         text = self._draw_spans(drawn.row, spans, frame.width, band)
+        is_last = y == self._stack.height - 1
+        if is_last and self._conversation.is_last_being_written and self.app.animation_level != "none":
+            text = _add_caret(text, style("caret"))
         room = frame.gutter - 3
         gutter = [
             Segment(">" if is_cursor else " ", style("cursor" if is_cursor else band)),
@@ -546,3 +554,9 @@ class TranscriptView(TextView):
         ]
         strip = Strip([*gutter, *text], frame.gutter + text.cell_length)
         return strip.adjust_cell_length(self._viewport.width, style(band)).apply_offsets(-frame.gutter, y)
+
+
+def _add_caret(text: Strip, style: Style) -> Strip:
+    """The last row with a caret behind its last character, which may lie before blanks; it needs no timer."""
+    end = cell_len(text.text.rstrip(" "))
+    return Strip.join([text.crop(0, end), Strip([Segment(_CARET, style)], 1), text.crop(end + 1)])

@@ -15,6 +15,8 @@ from memtui.ui.widgets.tree.view import TreeView
 
 GONE_SECONDS = 10.0
 """The time for which a deleted entry is shown struck through."""
+FADE_SECONDS = 1.0
+"""The time after that for which its row is dim."""
 MANY_GONE = 200
 """The number of deleted entries beyond which they are dropped at once: nobody reads so many names."""
 
@@ -85,15 +87,29 @@ class EventMarks:
             return
         self._struck.update(visible)
         if len(self._struck) <= MANY_GONE:
-            self._files.set_timer(GONE_SECONDS, lambda: self._drop_gone(visible))
+            self._files.lights.end_fade(visible)
+            self._files.set_timer(GONE_SECONDS, lambda: self._fade_gone(visible))
             return
         paths = list(self._struck)
         self._struck.clear()
         self._discard(paths)
 
+    def _fade_gone(self, deleted: Mapping[str, int]) -> None:
+        """Dim the rows of entries that are still deleted, and drop them a moment later."""
+        if self._files.app.animation_level == "none":
+            self._drop_gone(deleted)
+            return
+        self._files.lights.fade(self._find_struck(deleted))
+        self._files.set_timer(FADE_SECONDS, lambda: self._drop_gone(deleted))
+
+    def _find_struck(self, deleted: Mapping[str, int]) -> list[str]:
+        """The entries that were not created again, nor deleted once more, since."""
+        return [path for path, seq in deleted.items() if self._struck.get(path) == seq]
+
     def _drop_gone(self, deleted: Mapping[str, int]) -> None:
         """Drop entries, unless they were created again since."""
-        paths = [path for path, seq in deleted.items() if self._struck.get(path) == seq]
+        paths = self._find_struck(deleted)
+        self._files.lights.end_fade(deleted)
         for path in paths:
             del self._struck[path]
         if paths:

@@ -71,9 +71,9 @@ def draw_row(
         width: Cells.
         now_ns: Nanoseconds since the epoch, for the age.
         styles: The style of a role with its background: `directory`, `hidden`, `detail`, `guide`, `fresh`, `cursor`,
-            `selected`, the name of a change, or `""`.
+            `selected`, `fading`, the name of a change, or `""`.
     """
-    change, cursor, fresh, letter, selected, protected, role = state
+    change, cursor, fresh, letter, selected, protected, role, fading = state
     flags = _format_flags(row, protected, role)
     indent = measure_indent(row, width)
     triangle = ""
@@ -99,6 +99,8 @@ def draw_row(
     if cursor:
         lead = change_style = detail = styles("cursor")
         name_style = lead + Style(strike=True) if change is RowChange.DELETED else lead
+    elif fading:
+        name_style = change_style = detail = styles("fading")
     elif fresh or letter:
         under = Style(bgcolor=styles("fresh").bgcolor, underline=styles("fresh").underline)
         lead, name_style, change_style, detail = (style + under for style in (lead, name_style, change_style, detail))

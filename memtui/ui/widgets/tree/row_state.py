@@ -34,6 +34,8 @@ class RowState(NamedTuple):
     """Whether no agent may change the entry."""
     role: str = ""
     """What the entry is to the agent whose folder it is: a letter of `ROLES`, or empty."""
+    fading: bool = False
+    """Whether the row is deleted, and leaves in a moment."""
 
 
 class RowChanges:

@@ -75,7 +75,7 @@ class TreeView(RowsView):
     STYLES = "files--"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         *(f"files--{change.name.lower()}" for change in RowChange),
-        *(f"files--{role}" for role in ("directory", "hidden", "detail", "guide", "fresh", "selected")),
+        *(f"files--{role}" for role in ("directory", "hidden", "detail", "guide", "fresh", "fading", "selected")),
     }
 
     DEFAULT_CSS = """
@@ -87,6 +87,8 @@ class TreeView(RowsView):
         & > .files--new { color: $text-success; }
         & > .files--changed, & > .files--renamed { color: $text-warning; }
         & > .files--deleted { color: $text-error; text-style: strike; }
+        & > .files--fading { color: $text-error 50%; text-style: strike; }
+        &:ansi > .files--fading { color: ansi_bright_black; }
         & > .files--problem { color: $text-error; text-style: bold; }
         & > .files--fresh { background: $accent 18%; }
         &:ansi > .files--fresh { background: ansi_default; text-style: underline; }
@@ -467,6 +469,7 @@ class TreeView(RowsView):
             selected=row.path in self.selection,
             protected=self.is_protected(row.path),
             role=self._find_role(row),
+            fading=self.lights.is_fading(row.path),
         )
         return RowLook(row, state, _format_age(row, now))
 
@@ -498,6 +501,8 @@ def _format_age(row: TreeRow, now: int) -> str:
 class RowLights:
     """The rows that are lit: for a moment after a change, and with a letter while an agent works on an entry.
 
+    A deleted row is the reverse: it is dim for a moment before it leaves.
+
     Args:
         view: The tree.
         now: The clock, in nanoseconds since the epoch.
@@ -507,6 +512,7 @@ class RowLights:
         self._view = view
         self._now = now
         self._fresh_until: dict[str, int] = {}
+        self._fading: set[str] = set()
         self._timer: Timer | None = None
         self.letters: dict[str, str] = {}  # by path
 
@@ -525,6 +531,19 @@ class RowLights:
     def is_fresh(self, path: str, now: int) -> bool:
         """Whether a row is lit for a change."""
         return self._fresh_until.get(path, 0) > now
+
+    def fade(self, paths: Iterable[str]) -> None:
+        """Dim the rows of deleted entries, which leave in a moment."""
+        self._fading.update(paths)
+        self._view.repaint()
+
+    def end_fade(self, paths: Iterable[str]) -> None:
+        """Rows are as before: they left, or their entries are there again."""
+        self._fading.difference_update(paths)
+
+    def is_fading(self, path: str) -> bool:
+        """Whether a row is dim because it leaves."""
+        return path in self._fading and self._view.changes.get(path) is RowChange.DELETED
 
     def set_letter(self, path: str, letter: str) -> None:
         """Light a row with a letter before the name, such as `r` for reading; it need not be visible, nor there yet."""

@@ -118,6 +118,9 @@ async def test_s_sorts_by_path_rule_or_time_and_the_cursor_stays_on_its_finding(
         await app.press("s", "p")
         await app.wait_for(lambda: "the folder" in shown(app, "findings")[0], "the folder first")
         assert "sort: path" in app.text
+        await app.press("s")
+        await app.wait_for(lambda: "by path  (in use)" in app.text, "the order in use")
+        assert app.text.count("(in use)") == 1
 
 
 async def test_a_slash_narrows_both_lists_and_esc_widens_them_again(audited: Auditing) -> None:
