@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.cli import output
-from memtui.cli.context import load_config
+from memtui.cli.context import find_folder, load_config, resolve_existing_folder
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
 from memtui.core.paths import format_path
@@ -22,8 +22,10 @@ _SECONDS = 300.0
 
 
 def add_hook_options(parser: Parser) -> None:
-    actions = ("install", "uninstall", "status")
-    parser.add_value("action", "ACTION", "install, uninstall, status; else run as the hook", nargs="?", choices=actions)
+    actions = ("install", "uninstall", "status", "plugin")
+    words = "install, uninstall, status, plugin DIR; else run as the hook"
+    parser.add_value("action", "ACTION", words, nargs="?", choices=actions)
+    parser.add_value("path", "DIR", "where plugin writes Claude Code's plugin", nargs="?")
     parser.add_flag("--ask", "a running memtui asks you before each change")
     parser.add_flag("--strict", "with --ask: deny if nobody can be asked")
     parser.add_value(
@@ -39,14 +41,18 @@ def add_hook_options(parser: Parser) -> None:
 
 
 def run_hook(options: Options, arguments: argparse.Namespace) -> int:
+    if arguments.path is not None and arguments.action != "plugin":
+        raise UsageError(f"memtui hook {arguments.action} takes no directory. Nothing was written.")
     match arguments.action:
         case None:
             return _run_as_hook(options, arguments)
-        case "install" | "uninstall":
+        case "install" | "uninstall" | "plugin" as action:
             from memtui.agents.hooks.settings import HookSettingsError  # noqa: PLC0415 - start-up: an agent waits for the hook
 
             try:
-                return (_install if arguments.action == "install" else _uninstall)(options, arguments)
+                return {"install": _install, "uninstall": _uninstall, "plugin": _write_plugin}[action](
+                    options, arguments
+                )
             except HookSettingsError as error:
                 raise NotFound(str(error)) from error
         case _:
@@ -102,6 +108,51 @@ def _uninstall(options: Options, arguments: argparse.Namespace) -> int:
     return _apply_change(
         settings, after, "Remove this?", done, "No hook of memtui is installed in it.", options, arguments
     )
+
+
+def _write_plugin(options: Options, arguments: argparse.Namespace) -> int:
+    """Write Claude Code's plugin. It has an MCP server where a memory folder is named or usual."""
+    from memtui import __version__  # noqa: PLC0415 - start-up: an agent waits for the hook
+    from memtui.agents.hooks.plugin import build_plugin, save_plugin  # noqa: PLC0415 - start-up: as above
+
+    if not arguments.path:
+        raise UsageError("memtui hook plugin: name the directory to write. Nothing was written.")
+    if arguments.scopes:
+        raise UsageError(
+            "memtui hook plugin: a plugin has no scope here. Claude Code asks for it when it is installed."
+        )
+    given = find_folder(options)
+    folder = resolve_existing_folder(given) if given is not None else None
+    program, server = _find_program(), None
+    if folder is not None:
+        state = ["--state", os.path.realpath(os.path.expanduser(options.state))] if options.state else []
+        server = [*program, "mcp", folder, *state, *(["--ask"] if arguments.ask else [])]
+    files = build_plugin(
+        program,
+        shlex.split(_build_command(options, arguments)),
+        server,
+        folder=folder,
+        seconds=(arguments.wait or _SECONDS) if arguments.ask else None,
+        version=__version__,
+    )
+    if options.json:
+        output.print_json({"directory": arguments.path, "files": files})
+        return ExitCode.OK
+    if options.read_only:
+        raise Failure(ExitCode.REFUSED, "Nothing was written: this is read-only. Run it without --read-only to do it.")
+    directory = os.path.realpath(os.path.expanduser(arguments.path))
+    save_plugin(directory, files)
+    if not options.quiet:
+        for name in files:
+            output.print_line(to_one_line(os.path.join(format_path(directory), name)))
+        if server is None:
+            output.print_message("The plugin has no MCP server: no memory folder was given. To add one: --dir FOLDER")
+        quoted = to_one_line(shlex.quote(directory))
+        output.print_line(f"For one session: claude --plugin-dir {quoted}")
+        output.print_line(
+            f"To install it: claude plugin marketplace add {quoted} && claude plugin install memtui@memtui"
+        )
+    return ExitCode.OK
 
 
 def _apply_change(
