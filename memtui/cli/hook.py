@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from memtui.agents.hooks.settings import HookSettings
 
 
-_SCOPES = {"user": None, "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+_SCOPES = {"user": None, "project": ".claude/settings.json", "local": ".claude/settings.local.json", "codex": None}
+_CODEX = "codex"
 _SECONDS = 300.0
 
 
@@ -36,6 +37,7 @@ def add_hook_options(parser: Parser) -> None:
     )
     for scope, where in _SCOPES.items():
         words = "in ~/.claude/settings.json, the default" if where is None else f"in {where}"
+        words = words if scope != _CODEX else "in ~/.codex/hooks.json, for Codex"
         parser.add_argument(f"--{scope}", dest="scopes", action="append_const", const=scope, help=words)
     parser.add_flag("-y --yes", "do not ask")
 
@@ -89,13 +91,16 @@ def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
 def _install(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.agents.hooks.settings import add_hooks, load_hook_settings  # noqa: PLC0415 - start-up: an agent waits for the hook
 
-    settings = load_hook_settings(_get_settings_path(_parse_scope(arguments)))
+    scope = _parse_scope(arguments)
+    settings = load_hook_settings(_get_settings_path(scope), _get_matcher(scope))
     seconds = (arguments.wait or _SECONDS) if arguments.ask else None
     after = add_hooks(settings, _build_command(options, arguments), seconds=seconds)
     if options.json:
         output.write_bytes(after.encode("utf-8"))
         return ExitCode.OK
     done = "Installed the hook: new sessions of Claude Code run it."
+    if scope == _CODEX:
+        done = "Installed the hook: Codex runs it when you have trusted it there, with /hooks."
     return _apply_change(settings, after, "Install this?", done, "The hook is installed already.", options, arguments)
 
 
@@ -225,7 +230,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
 
     path = _get_settings_path(scope)
     try:
-        settings = load_hook_settings(path)
+        settings = load_hook_settings(path, _get_matcher(scope))
     except HookSettingsError as error:
         return _HookStatus(scope, path, None, [], str(error))
     commands = list(dict.fromkeys(settings.commands))
@@ -238,7 +243,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
 def _parse_scope(arguments: argparse.Namespace) -> str | None:
     scopes = set(arguments.scopes or ())
     if len(scopes) > 1:
-        raise UsageError("memtui hook: use one of --user, --project and --local. Nothing was written.")
+        raise UsageError("memtui hook: use one of --user, --project, --local and --codex. Nothing was written.")
     return scopes.pop() if scopes else None
 
 
@@ -246,8 +251,16 @@ def _get_settings_path(scope: str | None) -> str:
     where = _SCOPES[scope or "user"]
     if where is not None:
         return os.path.join(os.getcwd(), where)
+    if scope == _CODEX:
+        return os.path.join(os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex"), "hooks.json")
     base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     return os.path.join(base, "settings.json")
+
+
+def _get_matcher(scope: str | None) -> str:
+    from memtui.agents.hooks.payload import CODEX_MATCHER, MATCHER  # noqa: PLC0415 - start-up: an agent waits for the hook
+
+    return CODEX_MATCHER if scope == _CODEX else MATCHER
 
 
 def _build_command(options: Options, arguments: argparse.Namespace) -> str:

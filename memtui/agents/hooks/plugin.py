@@ -66,7 +66,7 @@ def build_plugin(
     entry = {"name": NAME, "source": "./", "description": _DESCRIPTION}
     own = "the argument, if there is one: $ARGUMENTS. Else the directory of your own memory files."
     named = f"`{shlex.quote(folder)}`, unless the argument names another one: $ARGUMENTS" if folder else own
-    hooks = add_hooks(HookSettings("", None, {}), shlex.join(hook), seconds=seconds)
+    hooks = add_hooks(HookSettings("", None, {}, f"{MATCHER}|{_SERVER_TOOL}"), shlex.join(hook), seconds=seconds)
     review = shlex.join([*program, "review", "--diff"])
     # Exactly this command, and no prefix: behind one an agent could accept changes without the person being asked.
     allowed = f"allowed-tools: Bash({review} --dir {shlex.quote(folder)})\n" if folder else ""
@@ -75,7 +75,7 @@ def build_plugin(
         ".claude-plugin/marketplace.json": _to_json(
             {"name": NAME, "description": _DESCRIPTION, "owner": author, "plugins": [entry]}
         ),
-        "hooks/hooks.json": hooks.replace(MATCHER, f"{MATCHER}|{_SERVER_TOOL}"),
+        "hooks/hooks.json": hooks,
         "commands/memory-review.md": _REVIEW.format(command=review, folder=named, allowed=allowed),
     }
     if server is not None:
