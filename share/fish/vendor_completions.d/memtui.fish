@@ -189,6 +189,7 @@ complete -c memtui -n '__fish_seen_subcommand_from hook' -l wait -x -d 'for an a
 complete -c memtui -n '__fish_seen_subcommand_from hook' -l user -d 'in ~/.claude/settings.json, the default'
 complete -c memtui -n '__fish_seen_subcommand_from hook' -l project -d 'in .claude/settings.json'
 complete -c memtui -n '__fish_seen_subcommand_from hook' -l local -d 'in .claude/settings.local.json'
+complete -c memtui -n '__fish_seen_subcommand_from hook' -l codex -d 'in ~/.codex/hooks.json, for Codex'
 complete -c memtui -n '__fish_seen_subcommand_from hook' -s y -l yes -d 'do not ask'
 complete -c memtui -n '__fish_seen_subcommand_from hook' -a 'install uninstall status plugin'
 complete -c memtui -n '__fish_seen_subcommand_from hook' -a '(__fish_complete_directories)'
