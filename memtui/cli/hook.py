@@ -243,7 +243,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
 def _parse_scope(arguments: argparse.Namespace) -> str | None:
     scopes = set(arguments.scopes or ())
     if len(scopes) > 1:
-        raise UsageError("memtui hook: use one of --user, --project, --local and --codex. Nothing was written.")
+        raise UsageError("memtui hook: use one of --user, --project and --local, or --codex. Nothing was written.")
     return scopes.pop() if scopes else None
 
 
