@@ -100,3 +100,28 @@ def test_the_command_gives_claude_code_the_review_to_read(
     words = ["-p", "/memtui:memory-review", "--plugin-dir", plugin]
     said = run_claude_code(find_claude_code(), *words, home=home, work=work, url=url)
     assert said["result"] == "One note is new."
+
+
+def test_the_command_lets_claude_code_accept_nothing(
+    plugin: Path, folder: Path, tmp_path: Path, model: Callable[[list[dict[str, Any]]], str]
+) -> None:
+    with memtui.open(folder) as memory:
+        create = {"command": "create", "path": "/memories/new.md", "file_text": "a new line\n"}
+        memory.execute(create, actor=Agent("my-agent"))
+    accept = f"{sys.executable} -m memtui review --diff --dir {folder} accept new.md"
+    url = model(
+        [
+            {
+                "match": {"userMessage": "Show the user what changed in the memory", "hasToolResult": False},
+                "response": {"toolCalls": [{"name": "Bash", "arguments": {"command": accept}}]},
+            },
+            {"match": {"toolResultContains": "approv"}, "response": {"content": "I may not."}},
+        ]
+    )
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    words = ["-p", "/memtui:memory-review", "--plugin-dir", plugin]
+    said = run_claude_code(find_claude_code(), *words, home=home, work=work, url=url)
+    assert [denied["tool_name"] for denied in said["permission_denials"]] == ["Bash"]
+    assert said["result"] == "I may not."

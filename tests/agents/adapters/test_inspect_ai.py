@@ -1,6 +1,5 @@
 """The memory in an evaluation of Inspect, against the real package and a scripted model."""
 
-import gc
 import importlib
 from pathlib import Path
 
@@ -30,4 +29,3 @@ async def test_the_native_tool_writes_is_refused_and_shows_pictures(
     assert log.status == "success", log.error
     assert log.samples[0].output.completion == "It is remembered."
     scenario.check(model_server, folder, call_ids=False)
-    gc.collect()  # streams that Inspect leaves open warn here, and not in a later test
