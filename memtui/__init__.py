@@ -6,11 +6,13 @@
         answer = memory.execute({"command": "view", "path": "/memories"}, actor=memtui.Agent("my-agent"))
         print(answer.text)
 
-Names are loaded when they are first used: the command line and the screens start without the engine.
+Names are loaded when they are first used: the command line and the screens start without the engine, and
+only `MemoryTool` loads the SDK.
 """
 
 TYPE_CHECKING = False  # `typing` costs a hook more than all that it does
 if TYPE_CHECKING:
+    from memtui.agents.claude import AsyncMemoryTool, MemoryTool
     from memtui.core.errors import MemtuiError
     from memtui.core.events import Agent, Answer, Event, Memtui, Outside, Person
     from memtui.core.settings import Settings
@@ -23,8 +25,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "Answer",
+    "AsyncMemoryTool",
     "Engine",
     "Event",
+    "MemoryTool",
     "Memtui",
     "MemtuiError",
     "Outside",
@@ -35,7 +39,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AsyncMemoryTool": "memtui.agents.claude",
     "Engine": "memtui.engine",
+    "MemoryTool": "memtui.agents.claude",
     "MemtuiError": "memtui.core.errors",
     "Settings": "memtui.core.settings",
     "open": "memtui.memory",

@@ -5,7 +5,6 @@ Run as a program it lists them: the modules are imported anew there, so that wha
 
 import importlib
 import json
-import pkgutil
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import memtui
+from tests.modules import iter_module_names
 
 _parser: Any = importlib.import_module("re._parser")
 _codes: Any = importlib.import_module("re._constants")
@@ -61,9 +61,8 @@ def _record() -> Iterator[Regex]:
         return compiled
 
     setattr(re, "_compile", compile_recorded)  # noqa: B010
-    for module in pkgutil.walk_packages(memtui.__path__, "memtui."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    for name in iter_module_names():
+        importlib.import_module(name)
     for inline in _find_inline():
         seen.setdefault((inline, re.compile(inline).flags), "inline")
     _compile_rules()

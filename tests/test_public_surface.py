@@ -67,6 +67,20 @@ def test_every_public_name_is_there() -> None:
     assert {"open", "open_in_memory", "Agent", "Person", "Settings", "Answer", "Event"} <= set(memtui.__all__)
 
 
+def test_the_memory_tool_at_the_top_opens_a_folder_and_closes_it_with_itself(run_python: Any, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    done = run_python(
+        "import sys, memtui; tool = memtui.MemoryTool(sys.argv[1]);"
+        "print(tool.call({'command': 'create', 'path': '/memories/f', 'file_text': 'x'}, call_id='toolu_1'))",
+        str(tmp_path / "notes"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "File created successfully at: /memories/f\n"
+    with memtui.open(tmp_path / "notes") as memory:
+        (event,) = (event for event in memory.events() if event.command == "create")
+    assert (event.actor, event.call_id) == (memtui.Agent("Claude"), "toolu_1")
+
+
 def test_a_subscriber_is_told_of_events_until_it_goes() -> None:
     told: list[int] = []
     with memtui.open_in_memory() as memory:

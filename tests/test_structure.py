@@ -2,25 +2,21 @@
 
 import importlib
 import inspect
-import pkgutil
 from collections.abc import Iterator, Mapping, Set
 from types import FunctionType
 
 import grimp
 
-import memtui
+from tests.modules import iter_module_names
 
 MOST_METHODS = 60
 """Functions and properties of a class, with what it inherits from ours."""
 
 
 def _iter_classes() -> Iterator[type]:
-    for found in pkgutil.walk_packages(memtui.__path__, "memtui."):
-        if not found.name.endswith("__main__"):
-            module = importlib.import_module(found.name)
-            yield from (
-                each for each in vars(module).values() if isinstance(each, type) and each.__module__ == found.name
-            )
+    for name in iter_module_names():
+        module = importlib.import_module(name)
+        yield from (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == name)
 
 
 def _count_methods(owner: type) -> int:

@@ -14,7 +14,6 @@ import importlib
 import io
 import json
 import os
-import pkgutil
 import runpy
 import select
 import selectors
@@ -376,11 +375,10 @@ def _take_terminal() -> None:
 
 def _load() -> None:
     """Load all that memtui may load, and have what it makes of it once."""
-    import memtui  # noqa: PLC0415 - after the options of Python are set
+    from tests.modules import iter_module_names  # noqa: PLC0415 - after the options of Python are set
 
-    for module in pkgutil.walk_packages(memtui.__path__, "memtui."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    for name in iter_module_names():
+        importlib.import_module(name)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.cli import output
-from memtui.cli.context import load_config
+from memtui.cli.context import find_folder, load_config, resolve_existing_folder
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
 from memtui.core.paths import format_path
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from memtui.agents.hooks.settings import HookSettings
 
 
-_SCOPES = {"user": None, "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+_SCOPES = {"user": None, "project": ".claude/settings.json", "local": ".claude/settings.local.json", "codex": None}
+_CODEX = "codex"
 _SECONDS = 300.0
 
 
 def add_hook_options(parser: Parser) -> None:
-    actions = ("install", "uninstall", "status")
-    parser.add_value("action", "ACTION", "install, uninstall, status; else run as the hook", nargs="?", choices=actions)
+    actions = ("install", "uninstall", "status", "plugin")
+    words = "install, uninstall, status, plugin DIR; else run as the hook"
+    parser.add_value("action", "ACTION", words, nargs="?", choices=actions)
+    parser.add_value("path", "DIR", "where plugin writes Claude Code's plugin", nargs="?")
     parser.add_flag("--ask", "a running memtui asks you before each change")
     parser.add_flag("--strict", "with --ask: deny if nobody can be asked")
     parser.add_value(
@@ -34,19 +37,24 @@ def add_hook_options(parser: Parser) -> None:
     )
     for scope, where in _SCOPES.items():
         words = "in ~/.claude/settings.json, the default" if where is None else f"in {where}"
+        words = words if scope != _CODEX else "in ~/.codex/hooks.json, for Codex"
         parser.add_argument(f"--{scope}", dest="scopes", action="append_const", const=scope, help=words)
     parser.add_flag("-y --yes", "do not ask")
 
 
 def run_hook(options: Options, arguments: argparse.Namespace) -> int:
+    if arguments.path is not None and arguments.action != "plugin":
+        raise UsageError(f"memtui hook {arguments.action} takes no directory. Nothing was written.")
     match arguments.action:
         case None:
             return _run_as_hook(options, arguments)
-        case "install" | "uninstall":
+        case "install" | "uninstall" | "plugin" as action:
             from memtui.agents.hooks.settings import HookSettingsError  # noqa: PLC0415 - start-up: an agent waits for the hook
 
             try:
-                return (_install if arguments.action == "install" else _uninstall)(options, arguments)
+                return {"install": _install, "uninstall": _uninstall, "plugin": _write_plugin}[action](
+                    options, arguments
+                )
             except HookSettingsError as error:
                 raise NotFound(str(error)) from error
         case _:
@@ -83,13 +91,16 @@ def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
 def _install(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.agents.hooks.settings import add_hooks, load_hook_settings  # noqa: PLC0415 - start-up: an agent waits for the hook
 
-    settings = load_hook_settings(_get_settings_path(_parse_scope(arguments)))
+    scope = _parse_scope(arguments)
+    settings = load_hook_settings(_get_settings_path(scope), _get_matcher(scope))
     seconds = (arguments.wait or _SECONDS) if arguments.ask else None
     after = add_hooks(settings, _build_command(options, arguments), seconds=seconds)
     if options.json:
         output.write_bytes(after.encode("utf-8"))
         return ExitCode.OK
     done = "Installed the hook: new sessions of Claude Code run it."
+    if scope == _CODEX:
+        done = "Installed the hook: Codex runs it when you have trusted it there, with /hooks."
     return _apply_change(settings, after, "Install this?", done, "The hook is installed already.", options, arguments)
 
 
@@ -102,6 +113,51 @@ def _uninstall(options: Options, arguments: argparse.Namespace) -> int:
     return _apply_change(
         settings, after, "Remove this?", done, "No hook of memtui is installed in it.", options, arguments
     )
+
+
+def _write_plugin(options: Options, arguments: argparse.Namespace) -> int:
+    """Write Claude Code's plugin. It has an MCP server where a memory folder is named or usual."""
+    from memtui import __version__  # noqa: PLC0415 - start-up: an agent waits for the hook
+    from memtui.agents.hooks.plugin import build_plugin, save_plugin  # noqa: PLC0415 - start-up: as above
+
+    if not arguments.path:
+        raise UsageError("memtui hook plugin: name the directory to write. Nothing was written.")
+    if arguments.scopes:
+        raise UsageError(
+            "memtui hook plugin: a plugin has no scope here. Claude Code asks for it when it is installed."
+        )
+    given = find_folder(options)
+    folder = resolve_existing_folder(given) if given is not None else None
+    program, server = _find_program(), None
+    if folder is not None:
+        state = ["--state", os.path.realpath(os.path.expanduser(options.state))] if options.state else []
+        server = [*program, "mcp", folder, *state, *(["--ask"] if arguments.ask else [])]
+    files = build_plugin(
+        program,
+        shlex.split(_build_command(options, arguments)),
+        server,
+        folder=folder,
+        seconds=(arguments.wait or _SECONDS) if arguments.ask else None,
+        version=__version__,
+    )
+    if options.json:
+        output.print_json({"directory": arguments.path, "files": files})
+        return ExitCode.OK
+    if options.read_only:
+        raise Failure(ExitCode.REFUSED, "Nothing was written: this is read-only. Run it without --read-only to do it.")
+    directory = os.path.realpath(os.path.expanduser(arguments.path))
+    save_plugin(directory, files)
+    if not options.quiet:
+        for name in files:
+            output.print_line(to_one_line(os.path.join(format_path(directory), name)))
+        if server is None:
+            output.print_message("The plugin has no MCP server: no memory folder was given. To add one: --dir FOLDER")
+        quoted = to_one_line(shlex.quote(directory))
+        output.print_line(f"For one session: claude --plugin-dir {quoted}")
+        output.print_line(
+            f"To install it: claude plugin marketplace add {quoted} && claude plugin install memtui@memtui"
+        )
+    return ExitCode.OK
 
 
 def _apply_change(
@@ -174,7 +230,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
 
     path = _get_settings_path(scope)
     try:
-        settings = load_hook_settings(path)
+        settings = load_hook_settings(path, _get_matcher(scope))
     except HookSettingsError as error:
         return _HookStatus(scope, path, None, [], str(error))
     commands = list(dict.fromkeys(settings.commands))
@@ -187,7 +243,7 @@ def _inspect_scope(scope: str) -> _HookStatus:
 def _parse_scope(arguments: argparse.Namespace) -> str | None:
     scopes = set(arguments.scopes or ())
     if len(scopes) > 1:
-        raise UsageError("memtui hook: use one of --user, --project and --local. Nothing was written.")
+        raise UsageError("memtui hook: use one of --user, --project and --local, or --codex. Nothing was written.")
     return scopes.pop() if scopes else None
 
 
@@ -195,8 +251,16 @@ def _get_settings_path(scope: str | None) -> str:
     where = _SCOPES[scope or "user"]
     if where is not None:
         return os.path.join(os.getcwd(), where)
+    if scope == _CODEX:
+        return os.path.join(os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex"), "hooks.json")
     base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     return os.path.join(base, "settings.json")
+
+
+def _get_matcher(scope: str | None) -> str:
+    from memtui.agents.hooks.payload import CODEX_MATCHER, MATCHER  # noqa: PLC0415 - start-up: an agent waits for the hook
+
+    return CODEX_MATCHER if scope == _CODEX else MATCHER
 
 
 def _build_command(options: Options, arguments: argparse.Namespace) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
-from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, locate_entry, predict_results
+from memtui.agents.hooks.payload import CODEX, HookCall, MemoryFileLocation, locate_entry, predict_results
 from memtui.agents.hooks.recorder import read_file
 from memtui.agents.hooks.shell_call import ShellPlan
 from memtui.agents.remote_approval import request_approval
@@ -64,7 +64,7 @@ class HookDecision:
                 permission, too, and asks as it would have.
         """
         output: dict[str, object] = {}
-        if self.permission:
+        if self.permission and (self.permission == DENY or call.agent != CODEX):  # which takes no other one
             output |= {"permissionDecision": self.permission, "permissionDecisionReason": self.reason}
         if self.text is not None:
             output["updatedInput"] = {**call.given, "content": self.text}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.hooks.payload import (
     BEFORE,
+    PATCH,
     SHELL,
     WRITING,
     HookCall,
@@ -78,7 +79,7 @@ def answer_hook(data: bytes, options: HookOptions, failed: Callable[[Exception],
 
 
 def _answer_call(call: HookCall, options: HookOptions, failed: Callable[[Exception], object]) -> HookAnswer:
-    if call.tool == SHELL:
+    if call.tool in (SHELL, PATCH):
         return (_answer_before_shell if call.event == BEFORE else _answer_after_shell)(call, options, failed)
     if call.tool not in WRITING:
         if call.event == BEFORE:

@@ -21,11 +21,16 @@ NAME = "Claude Code"
 WRITING = frozenset({"Write", "Edit", "MultiEdit"})
 """Tools that write a file."""
 SHELL = "Bash"
-"""The tool that runs commands: the only one that deletes and moves files."""
+"""The tool that runs commands: the only one of Claude Code that deletes and moves files."""
+CODEX, PATCH = "Codex", "apply_patch"
+"""An agent whose hooks have the same form, and its tool that writes files, several at a time."""
+_PATCH_IN_SHELL = re.compile(r"\s*apply_patch\s+<<")
 _MEMORY = re.compile(r"mcp__.+__memory")
 """Our own MCP tool under any server name: it records its calls itself."""
 MATCHER = "Write|Edit|MultiEdit|Bash|mcp__memtui__memory|mcp__memory__memory"
 """As it stands in the settings."""
+CODEX_MATCHER = f"{SHELL}|{PATCH}"
+"""The same for Codex."""
 BEFORE, AFTER = "PreToolUse", "PostToolUse"
 LIMIT = 64_000_000
 """Bytes that are read at most."""
@@ -48,6 +53,7 @@ class HookCall:
         session: Claude Code's.
         transcript: The file of the conversation.
         call_id: The model's id of the tool call.
+        agent: Whose hook it is.
     """
 
     event: str
@@ -59,13 +65,14 @@ class HookCall:
     transcript: str | None
     call_id: str
     directory: str | None = None
+    agent: str = NAME
 
     @property
     def actor(self) -> "Agent":
         """The recorded actor."""
         from memtui.core.events import Agent  # noqa: PLC0415 - start-up: most files are no memories
 
-        return Agent(NAME, session=self.session)
+        return Agent(self.agent, session=self.session)
 
     @property
     def arguments(self) -> str:
@@ -90,7 +97,7 @@ def parse_call(data: bytes) -> HookCall | None:
     event, tool = fields.get("hook_event_name"), fields.get("tool_name")
     if event not in (BEFORE, AFTER) or not isinstance(tool, str):
         return None
-    if tool not in WRITING and tool != SHELL and not _MEMORY.fullmatch(tool):
+    if tool not in WRITING and tool not in (SHELL, PATCH) and not _MEMORY.fullmatch(tool):
         return None
     given = fields.get("tool_input")
     if not isinstance(given, dict):
@@ -106,7 +113,11 @@ def parse_call(data: bytes) -> HookCall | None:
         path = _parse_path(given.get("file_path"), directory)
     if directory is not None and not os.path.isabs(directory):
         directory = None
-    return HookCall(event, tool, path, given, fields.get("tool_response"), session, transcript, call_id, directory)
+    agent = CODEX if isinstance(fields.get("turn_id"), str) else NAME  # Claude Code's calls have no turn
+    if agent == CODEX and tool == SHELL and _PATCH_IN_SHELL.match(str(given.get("command"))):
+        tool = PATCH  # Codex applies it itself
+    response = fields.get("tool_response")
+    return HookCall(event, tool, path, given, response, session, transcript, call_id, directory, agent)
 
 
 def _parse_path(given: object, directory: str | None) -> str:

@@ -94,11 +94,21 @@ def is_foreign_call(data: bytes, directory: str | None = None) -> bool:
         case "Write" | "Edit" | "MultiEdit":
             path = given.get("file_path")
             return isinstance(path, str) and path.startswith("/") and not _may_be_memory(path, named, _list_known())
+        case "apply_patch":
+            patch, where = given.get("command"), fields.get("cwd")
+            if isinstance(patch, str) and isinstance(where, str) and where.startswith("/"):
+                return not any(_may_be_memory(path, named, _list_known()) for path in _list_patched(patch, where))
         case "Bash":
             command, where = given.get("command"), fields.get("cwd")
             if isinstance(command, str) and isinstance(where, str) and where.startswith("/"):
                 return _is_foreign_command(command, where, named)
     return False
+
+
+def _list_patched(patch: str, where: str) -> "list[str]":
+    """The files of a patch of Codex, whose lines are `*** Add File: path` and the like."""
+    marked = [line[4:].partition(": ")[2].strip() for line in patch.split("\n") if line.startswith("*** ")]
+    return [os.path.join(where, path) for path in marked if path]
 
 
 def _is_foreign_command(command: str, where: str, named: str | None) -> bool:

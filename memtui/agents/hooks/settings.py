@@ -29,11 +29,15 @@ class HookSettingsError(MemtuiError):
 
 @dataclass(frozen=True, slots=True)
 class HookSettings:
-    """A settings file: its path as it was named, its text (`None` where there is no file), and its parsed value."""
+    """A settings file: its path as it was named, its text (`None` where there is no file), and its parsed value.
+
+    `matcher` names the tools that the hook is for.
+    """
 
     path: str
     text: str | None
     value: dict[str, Any]
+    matcher: str = MATCHER
 
     @property
     def commands(self) -> list[str]:
@@ -46,13 +50,14 @@ class HookSettings:
         hooks = self.value.get("hooks", {})
         return all(
             any(
-                _covers_all_tools(group) and any(map(_is_own_hook, _get_hooks(group))) for group in hooks.get(event, ())
+                _covers_all_tools(group, self.matcher) and any(map(_is_own_hook, _get_hooks(group)))
+                for group in hooks.get(event, ())
             )
             for event in _EVENTS
         )
 
 
-def load_hook_settings(path: str) -> HookSettings:
+def load_hook_settings(path: str, matcher: str = MATCHER) -> HookSettings:
     """Read a settings file.
 
     Raises:
@@ -62,7 +67,7 @@ def load_hook_settings(path: str) -> HookSettings:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
             data = file.read(_LIMIT + 1)
     except FileNotFoundError:
-        return HookSettings(path, None, {})
+        return HookSettings(path, None, {}, matcher)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise HookSettingsError(f"{path} cannot be read: {reason}. Nothing was written.") from error
@@ -73,8 +78,8 @@ def load_hook_settings(path: str) -> HookSettings:
     except UnicodeDecodeError as error:
         raise HookSettingsError(f"{path} is not UTF-8 text. Nothing was written.") from error
     if not text.removeprefix("\ufeff").strip():
-        return HookSettings(path, text, {})
-    return HookSettings(path, text, _parse_settings(path, text))
+        return HookSettings(path, text, {}, matcher)
+    return HookSettings(path, text, _parse_settings(path, text), matcher)
 
 
 def add_hooks(settings: HookSettings, command: str, *, seconds: float | None) -> str:
@@ -100,12 +105,12 @@ def add_hooks(settings: HookSettings, command: str, *, seconds: float | None) ->
             raise _make_format_error(settings)
         mine = dict(ours) if event == BEFORE else {**ours, "timeout": _PLAIN_SECONDS}
         places = [(group, at) for group in groups for at, hook in enumerate(_get_hooks(group)) if _is_own_hook(hook)]
-        if len(places) == 1 and places[0][0].get("matcher") == MATCHER:
+        if len(places) == 1 and places[0][0].get("matcher") == settings.matcher:
             group, at = places[0]
             group["hooks"][at] = mine
             continue
         _remove_own_hooks(groups)
-        groups.append({"matcher": MATCHER, "hooks": [mine]})
+        groups.append({"matcher": settings.matcher, "hooks": [mine]})
     return settings.text or "" if value == settings.value else _serialize_settings(settings, value)
 
 
@@ -215,10 +220,10 @@ def _find_own_hooks(value: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _covers_all_tools(group: object) -> bool:
+def _covers_all_tools(group: object, wanted: str) -> bool:
     matcher = group.get("matcher") if isinstance(group, dict) else None
     return matcher in (None, "", "*") or (
-        isinstance(matcher, str) and set(MATCHER.split("|")) <= set(matcher.split("|"))
+        isinstance(matcher, str) and set(wanted.split("|")) <= set(matcher.split("|"))
     )
 
 

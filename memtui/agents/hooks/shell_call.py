@@ -1,4 +1,4 @@
-"""The changes that a shell command of Claude Code makes to memory files, as far as they can be told beforehand.
+"""The changes that a shell command, or a patch of Codex, makes to memory files, as far as they can be told beforehand.
 
 Claude Code has no tool to delete or to move a file but its shell.
 """
@@ -10,7 +10,8 @@ from dataclasses import field
 from itertools import islice
 from typing import NamedTuple
 
-from memtui.agents.hooks.payload import HookCall, MemoryFileLocation
+from memtui.agents.hooks.patch import FilePatch, UnclearPatch, parse_patch
+from memtui.agents.hooks.payload import PATCH, HookCall, MemoryFileLocation
 from memtui.agents.hooks.recorder import LARGEST, read_file
 from memtui.agents.transcripts.shell import FileEffect, foresee_effects
 from memtui.core.lazy_dataclass import dataclass
@@ -80,6 +81,8 @@ def plan_shell_call(call: HookCall, locate: Locate, locate_entry: Locate) -> She
     command = call.given.get("command")
     if not isinstance(command, str):
         return ShellPlan()
+    if call.tool == PATCH:
+        return _plan_patch(call, command, locate, locate_entry)
     foreseen = foresee_effects(command, call.directory)
     if foreseen is None:
         folder = _find_named_folder(command, call.directory, locate)
@@ -91,11 +94,45 @@ def plan_shell_call(call: HookCall, locate: Locate, locate_entry: Locate) -> She
     except (_UnclearEffect, OSError):
         folder = next(iter(files.places.values()), None) or _find_named_folder(command, call.directory, locate)
         return ShellPlan(folder, is_clear=folder is None)
+    return _build_plan(files, is_writing=foreseen.is_writing)
+
+
+def _build_plan(files: "_FutureFiles", *, is_writing: bool) -> ShellPlan:
     changes = files.list_changes()
     folder = changes[0].place if changes else None
     if len({each.place.folder for each in changes}) > 1:
         return ShellPlan(folder, is_clear=False)
-    return ShellPlan(folder, changes, is_all=foreseen.is_writing and not files.has_others)
+    return ShellPlan(folder, changes, is_all=is_writing and not files.has_others)
+
+
+def locate_patched_files(call: HookCall, patch: str) -> Iterator[tuple[FilePatch, list[str]]]:
+    """The files of a patch, each with its path, and behind it the path that it is moved to."""
+    for each in parse_patch(patch):
+        names = [each.path, each.moved_to] if each.moved_to else [each.path]
+        if all(name and "\0" not in name and (call.directory or os.path.isabs(name)) for name in names):
+            yield each, [os.path.normpath(os.path.join(call.directory or "/", name)) for name in names]
+
+
+def _plan_patch(call: HookCall, patch: str, locate: Locate, locate_entry: Locate) -> ShellPlan:
+    """The same for a patch of Codex."""
+    files = _FutureFiles(locate, locate_entry)
+    touched: MemoryFileLocation | None = None
+    try:
+        for each, paths in locate_patched_files(call, patch):
+            source = paths[0] if each.verb == "delete" else os.path.realpath(paths[0])  # a link itself is deleted
+            target = source if len(paths) == 1 else os.path.realpath(paths[-1])
+            place = locate_entry(source) or locate_entry(target)
+            if place is None:
+                files.has_others = True
+                continue
+            touched = touched or place
+            after = None if each.verb == "delete" else each.apply(files.read(source))
+            files.put(target, after, each.verb)
+            if target != source:
+                files.put(source, None, each.verb, moved_to=target)
+    except (_UnclearEffect, UnclearPatch, OSError):
+        return ShellPlan(touched, is_clear=touched is None)
+    return _build_plan(files, is_writing=True)
 
 
 def _find_named_folder(command: str, directory: str | None, locate: Locate) -> MemoryFileLocation | None:
@@ -134,7 +171,7 @@ class _FutureFiles:
         match effect.verb:
             case "rm":
                 for path in self._list_files(effect.file, is_deep=effect.is_deep):
-                    self._put(path, None, effect.verb)
+                    self.put(path, None, effect.verb)
             case "mv" | "cp" if effect.source:
                 self._apply_move(effect)
             case _:
@@ -148,7 +185,7 @@ class _FutureFiles:
         if effect.text is None:
             raise _UnclearEffect
         text = effect.text.encode("utf-8", "surrogateescape")
-        self._put(path, (self._read(path) or b"") + text if effect.is_added else text, effect.verb)
+        self.put(path, (self.read(path) or b"") + text if effect.is_added else text, effect.verb)
 
     def _apply_move(self, effect: FileEffect) -> None:
         target = effect.file
@@ -159,12 +196,12 @@ class _FutureFiles:
             if self.locate_entry(path) is None and self.locate_entry(new) is None:
                 self.has_others = True
                 continue
-            text = self._read(path)
+            text = self.read(path)
             if text is None:
                 raise _UnclearEffect
-            self._put(new, text, effect.verb)
+            self.put(new, text, effect.verb)
             if effect.verb == "mv":
-                self._put(path, None, effect.verb, moved_to=new)
+                self.put(path, None, effect.verb, moved_to=new)
 
     def _list_files(self, path: str, *, is_deep: bool) -> Iterator[str]:
         """The files at and below a path, as they would be by now."""
@@ -193,7 +230,7 @@ class _FutureFiles:
         assert place is not None
         return place
 
-    def _read(self, path: str) -> bytes | None:
+    def read(self, path: str) -> bytes | None:
         """The content of a file by now; a link is no file."""
         if path in self.after:
             return self.after[path]
@@ -201,7 +238,7 @@ class _FutureFiles:
             raise _UnclearEffect
         return read_file(path)
 
-    def _put(self, path: str, text: bytes | None, verb: str, *, moved_to: str = "") -> None:
+    def put(self, path: str, text: bytes | None, verb: str, *, moved_to: str = "") -> None:
         place = self.locate_entry(path)
         if place is None:
             self.has_others = True

@@ -3,14 +3,16 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memtui.agents.hooks.payload import HookCall, MemoryFileLocation
+from memtui.agents.hooks.payload import PATCH, HookCall, MemoryFileLocation
 from memtui.agents.hooks.recorder import announce_write, read_file, record_refusals
-from memtui.agents.hooks.shell_call import ShellChange
+from memtui.agents.hooks.shell_call import ShellChange, locate_patched_files
 from memtui.agents.transcripts.shell import is_confirmed, parse_effects
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath
 from memtui.journal.announcements import Announcement, AnnouncementStore
 
+_DONE, _HEAD = "Success. Updated the following files:", 1_000
+"""What Codex answers to a patch that was applied, at the beginning of its answer."""
 _REFUSALS = 20
 """Changes of one refused command that are recorded."""
 
@@ -30,6 +32,9 @@ def announce_effects(
     command, details = call.given.get("command"), call.response if isinstance(call.response, dict) else {}
     found: dict[MemoryFileLocation, list[Announcement]] = {}
     if not isinstance(command, str) or call.given.get("run_in_background") is True:
+        return found
+    if call.tool == PATCH:
+        _announce_patched(call, command, locate, found)
         return found
     for effect in parse_effects(command, call.directory):
         target = effect.file
@@ -52,6 +57,31 @@ def announce_effects(
                 note = f"{call.tool}: {effect.verb}"
                 found[folder].append(announce_write(call, place, texts, is_new=False, note=note))
     return found
+
+
+def _announce_patched(
+    call: HookCall,
+    patch: str,
+    locate: Callable[[str], MemoryFileLocation | None],
+    found: dict[MemoryFileLocation, list[Announcement]],
+) -> None:
+    """Announce what a patch of Codex has changed: Codex says whether it did, and the files what they hold."""
+    is_done = isinstance(call.response, str) and _DONE in call.response[:_HEAD]
+    for each, paths in locate_patched_files(call, patch):
+        for path in paths:
+            place = locate(path)
+            if place is None:
+                continue
+            folder = place._replace(path="")
+            if folder not in found:
+                found[folder] = AnnouncementStore(place.state).list_by_call(call.call_id)
+            if not is_done or any(known.path == place.path for known in found[folder]):
+                continue
+            text = None if os.path.islink(path) else read_file(path)
+            if text is not None or not os.path.lexists(path):
+                texts = None if text is None else (text,)
+                note = f"{call.tool}: {each.verb}"
+                found[folder].append(announce_write(call, place, texts, is_new=False, note=note))
 
 
 def record_shell_refusal(

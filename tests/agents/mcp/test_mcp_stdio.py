@@ -39,9 +39,19 @@ def test_the_memory_tool_is_flat_and_requires_the_command_only(start: Start) -> 
     assert schema["required"] == ["command"]
     assert schema["properties"]["command"]["enum"] == ["view", "create", "str_replace", "insert", "delete", "rename"]
     assert not {"anyOf", "oneOf", "allOf"} & set(schema)
-    assert tools["memory"]["annotations"]["destructiveHint"]
+    hints = {
+        name: {hint: value for hint, value in tool["annotations"].items() if hint != "title"}
+        for name, tool in tools.items()
+    }
+    assert hints.pop("memory") == {
+        "readOnlyHint": False,
+        "destructiveHint": True,
+        "idempotentHint": False,
+        "openWorldHint": False,
+    }
+    looking = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    assert hints == dict.fromkeys(hints, looking)
     assert "outputSchema" not in tools["memory"]
-    assert all(tools[name]["annotations"]["readOnlyHint"] for name in tools if name != "memory")
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"])
