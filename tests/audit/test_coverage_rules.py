@@ -101,7 +101,9 @@ def test_what_git_keeps_is_counted_and_not_read_as_notes(folder: Folder) -> None
         named = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
         subprocess.run(["git", "-C", str(folder.path), *named, *words], check=True, capture_output=True)
     found = audit(folder)
-    assert not [each for each in found.findings if ".git/objects" in each.location.path or ".git/index" in each.location.path]
+    assert not [
+        each for each in found.findings if ".git/objects" in each.location.path or ".git/index" in each.location.path
+    ]
     words = {check.name: check.words for check in found.passed}["coverage"]
     assert words.endswith("; 4 of them git's own, with right checksums")
     folder.write({".git/objects/aa/" + "a" * 38: "hid\u202eden"})
