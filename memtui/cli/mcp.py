@@ -44,6 +44,7 @@ def add_mcp_options(parser: Parser) -> None:
     parser.add_flag("--ask", "you approve each change in a running memtui")
     parser.add_value("--ask-seconds", "N", "how long to wait; default 50", type=_parse_seconds, default=ASK_SECONDS)
     parser.add_value("--name", "NAME", "actor's name in history; default: the client's", type=_parse_name)
+    parser.add_value("--session", "ID", "actor's session in history; default: the client's", type=_parse_name)
     parser.add_value("--guidance", "TEXT", "what to remember, or a FILE with it", type=parse_guidance)
 
 
@@ -93,6 +94,7 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
             policy=policy,
             ask_seconds=arguments.ask_seconds,
             name=arguments.name,
+            session=arguments.session,
             guidance=arguments.guidance or "",
             version=memtui.__version__,
             token=token,

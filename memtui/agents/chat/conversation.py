@@ -17,12 +17,11 @@ from typing import Any
 from memtui.agents.chat import events
 from memtui.agents.chat.client import make_client
 from memtui.agents.chat.faults import ClassifiedFault
-from memtui.agents.chat.history import validate_attachment
 from memtui.agents.chat.request import RetryPolicy, StoppedByPerson, wait_unless_stopped
+from memtui.agents.chat.responder import MakeResponder, SdkResponder
 from memtui.agents.chat.sessions.store import ChatSession
 from memtui.agents.chat.state import ChatState
-from memtui.agents.chat.turn import ChatTurn
-from memtui.core.approvals import ApprovalPolicy, Verdict
+from memtui.core.approvals import ApprovalPolicy, Proposal, Verdict
 from memtui.core.errors import MemtuiError
 from memtui.core.history import ActionResult
 from memtui.core.unicode import to_one_line
@@ -108,6 +107,7 @@ class ChatController:
         client: Makes a client of the SDK.
         retries: How long is waited for a server.
         now: The local time, which the model is told with each message; `None` to tell none.
+        responder: Makes what answers the messages; by default the model that the SDK reaches.
     """
 
     def __init__(
@@ -120,6 +120,7 @@ class ChatController:
         client: Callable[[events.ChatOptions], Any] | None = None,
         retries: RetryPolicy | None = None,
         now: Callable[[], datetime] | None = lambda: datetime.now(UTC).astimezone(),
+        responder: MakeResponder = SdkResponder,
     ) -> None:
         self._listener = listener
         self._session = session
@@ -129,6 +130,7 @@ class ChatController:
         self._state = ChatState(
             memory, options, self._emit, session, restored, client or make_client, retries or RetryPolicy(), now
         )
+        self._responder = responder(self._state)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -207,6 +209,15 @@ class ChatController:
         """Answer an `ApprovalNeeded`."""
         self._post(lambda: self._state.questions.answer(number, verdict))
 
+    def decide(self, proposal: Proposal, answer: Callable[[Verdict], object]) -> None:
+        """Decide on a change that the agent asks for from another process, as on one that it asks for here.
+
+        Args:
+            proposal: The change.
+            answer: Takes the verdict, in the conversation's thread.
+        """
+        self._post(lambda: self._responder.decide(proposal, answer))
+
     def retry(self) -> None:
         """Send the last message again, in place of its turn."""
         self._schedule_action(lambda: self._rewind("retry"), stops=True)
@@ -235,7 +246,7 @@ class ChatController:
 
     def set_model(self, id: str) -> None:
         """Have another model answer, from the next turn on."""
-        self._schedule_action(lambda: self._state.set_model(id))
+        self._schedule_action(lambda: self._responder.set_model(id))
 
     def set_effort(self, level: str | None) -> None:
         """Set the effort, from the next turn on."""
@@ -335,13 +346,13 @@ class ChatController:
         finally:
             state.pacer.flush()
             with contextlib.suppress(Exception, asyncio.CancelledError):  # the thread ends, whatever it raises
-                await asyncio.wait_for(state.close(), _CLOSING_SECONDS / 2)
+                await asyncio.wait_for(self._responder.close(), _CLOSING_SECONDS / 2)
 
     async def _connect_first(self) -> None:
         state = self._state
         self._is_connecting = True
         try:
-            fault = await wait_unless_stopped(state.connect(), state.stopping)
+            fault = await wait_unless_stopped(self._responder.connect(), state.stopping)
         except StoppedByPerson:
             with self._lock:
                 self._is_held = bool(self._queue)
@@ -364,7 +375,8 @@ class ChatController:
         state.stopping.clear()
         try:
             try:
-                fault = await wait_unless_stopped(state.connect(), state.stopping) or self._validate_prompt(prompt)
+                fault = await wait_unless_stopped(self._responder.connect(), state.stopping)
+                fault = fault or self._validate_prompt(prompt)
             except StoppedByPerson:
                 self._requeue(prompt)
                 return
@@ -372,7 +384,7 @@ class ChatController:
                 self._hold(fault, prompt)
                 return
             try:
-                ended = await ChatTurn(state, prompt).run()
+                ended = await self._responder.run_turn(prompt)
             except Exception as error:  # the last resort: the thread must not end
                 self._report_bug(error, "The turn ended")
                 ended = events.TurnEnded(state.turn, events.TurnOutcome.FAULT, 0.0, 0, 0, (), events.Usage())
@@ -394,7 +406,7 @@ class ChatController:
         self._state.emit(events.Notice("Stopped before your message was sent. It waits in the queue."))
 
     def _validate_prompt(self, prompt: events.Prompt) -> ClassifiedFault | None:
-        problems = (validate_attachment(attachment, self._state.model) for attachment in prompt.attachments)
+        problems = (self._responder.validate_attachment(attachment) for attachment in prompt.attachments)
         problem = next((each for each in problems if each), None)
         if problem is None and not prompt.text.strip() and not prompt.attachments:
             problem = "The message is empty."

@@ -4,7 +4,6 @@ It may be stopped at any moment and may break anywhere. In every case the messag
 answer that is true, and the next message works.
 """
 
-import contextlib
 import time
 import traceback
 
@@ -20,9 +19,10 @@ from memtui.agents.chat.history import (
     describe_moment,
 )
 from memtui.agents.chat.request import RequestFailed, RequestSender, StoppedByPerson, adapt_options, build_parameters
-from memtui.agents.chat.state import ChangeTally, ChatState
+from memtui.agents.chat.state import ChatState
 from memtui.agents.chat.stream import AnswerStream, ToolCall
 from memtui.agents.chat.tool_calls import TOOL, ToolResult
+from memtui.agents.chat.turn_record import TurnRecord
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.unicode import to_one_line
 from memtui.engine.refusals import describe_error
@@ -42,29 +42,15 @@ class ChatTurn:
         self._state = state
         self._prompt = prompt
         self._number = state.turn
-        self._tally = ChangeTally()
+        self._record = TurnRecord(state)
         self._texts = 0
-        self._calls = 0
-        self._refused = 0
         self._pauses = 0
-        self._ended_calls: set[str] = set()
 
     async def run(self) -> events.TurnEnded:
         """Take the turn; the caller emits the end. Nothing is raised."""
         state, prompt = self._state, self._prompt
         started = time.monotonic()
-        if state.unanswered is not None:
-            state.session.write("rewound", turn=state.unanswered, why="fault")
-            state.unanswered = None
-        state.turn += 1
-        number = self._number = state.turn
-        state.last, state.writes = (number, prompt), (number, [])
-        state.meter.begin_turn()
-        files = [
-            {"name": each.name, "media_type": each.media_type, "size": len(each.data)} for each in prompt.attachments
-        ]
-        state.session.write("turn_began", turn=number, text=prompt.text, attachments=files)
-        state.emit(events.TurnStarted(number, prompt))
+        number = self._number = self._record.begin(prompt)
         notes, state.notes = state.notes, []
         state.sent_notes = {number: notes}
         # The time stays in its message: in the system prompt it would break the cache of all that follows.
@@ -80,7 +66,7 @@ class ChatTurn:
         except Exception as error:  # the last resort: it is reported, recorded, and the conversation goes on
             fault = classify_error(error, state.connection.get_endpoint())
             end = await self._handle_failure(RequestFailed(fault, None, error))
-        return await self._finish(end, time.monotonic() - started)
+        return await self._record.finish(end, time.monotonic() - started)
 
     # Asking the model
 
@@ -171,13 +157,13 @@ class ChatTurn:
                 result = ToolResult(BROKEN_OFF, True)
             elif not call.is_whole:  # half a text must not be written, even if the server calls the answer complete
                 result = ToolResult(CUT_OFF, True)
-            elif self._calls >= limit:
+            elif self._record.calls >= limit:
                 reason = f"this turn has made {limit:,} tool calls, which is the limit"
                 result, skipped = ToolResult(f"Error: not run: {reason}. Nothing was changed", True), skipped + 1
             elif state.stopping.is_set():
                 result = await self._answer_stopped_call(call)
             else:
-                self._calls += 1
+                self._record.calls += 1
                 state.emit(events.CallStarted(self._number, call.id, call.name, call.fields))
                 try:
                     result = await state.tool_executor.execute(call, self._number, state.actor)
@@ -188,7 +174,7 @@ class ChatTurn:
                     result, failure = ToolResult(f"Error: not run: {reason}", True), error
                 except Exception as error:  # a bug of ours: the model must not be told that nothing happened
                     result, failure = ToolResult(_UNKNOWN, True), error
-            self._record_result(call, result)
+            self._record.add_result(call, result)
             results.append(build_tool_result(call.id, result.text, is_error=result.is_error, image=result.image))
         state.add_message(self._number, "user", results)
         if failure is not None:
@@ -208,51 +194,16 @@ class ChatTurn:
             return await self._state.tool_executor.answer_stopped(call, self._state.actor)
         return ToolResult(STOPPED, True)
 
-    def _record_result(self, call: ToolCall, result: ToolResult) -> None:
-        """Emit, record and count a call that is answered."""
-        state, event, edit = self._state, result.event, result.edit
-        self._ended_calls.add(call.id)
-        self._refused += result.is_error
-        text = None
-        for each in (edit, event):
-            if each is not None and each.changes:
-                self._tally.add(each, edited=each is edit)
-                if each.seq:  # an event that could not be recorded has none; recovery records it under another
-                    state.writes[1].append(each.seq)
-        if edit is not None:
-            version = next((change.after for change in edit.changes if change.after is not None), None)
-            with contextlib.suppress(MemtuiError):  # the memory was closed meanwhile: the journal has the text
-                data = state.memory.history.text(version)
-                text = None if data is None else data.decode("utf-8", "replace")
-        if event is not None and event.command == "view" and not result.is_error:
-            state.meter.add_view(result.text)
-        state.session.write(
-            "call",
-            turn=self._number,
-            call_id=call.id,
-            name=call.name,
-            input=call.input,
-            answer=result.text,
-            is_error=result.is_error,
-            seq=event.seq if event else None,
-            edit_seq=edit.seq if edit else None,
-            note=event.note if event else "",
-            edit=text,
-        )
-        state.emit(
-            events.CallEnded(self._number, call.id, call.name, call.fields, result.text, result.is_error, event, edit)
-        )
-
     async def _answer_open_calls(self, calls: list[ToolCall], text: str) -> None:
         """Answer calls that are not executed, where they have no answer yet."""
         results: list[Block] = []
         for call in calls:
-            if call.id in self._ended_calls:
+            if call.id in self._record.ended_calls:
                 continue
             result = ToolResult(text, True)
             if text == STOPPED and call.is_whole:
                 result = await self._answer_stopped_call(call)
-            self._record_result(call, result)
+            self._record.add_result(call, result)
             results.append(build_tool_result(call.id, result.text, is_error=True))
         self._state.add_message(self._number, "user", results, is_repair=True)
 
@@ -284,14 +235,14 @@ class ChatTurn:
         """Drop the turn that the model declined: in the history it would make the model decline again."""
         state = self._state
         for call in incoming.calls:
-            self._record_result(call, ToolResult(CUT_OFF, True))
+            self._record.add_result(call, ToolResult(CUT_OFF, True))
         state.drop_turn(self._number)
         state.session.write("rewound", turn=self._number, why="refused")
         details = incoming.stop_details
         why = to_one_line(str(details.get("explanation") or details.get("category") or ""))
         name = state.model.name or state.model.id if state.model else "The model"
         reason = f" ({why.rstrip('.')})" if why else ""
-        undo = "" if not self._calls else " What it wrote to memory in this turn is kept; /undo undoes it."
+        undo = "" if not self._record.calls else " What it wrote to memory in this turn is kept; /undo undoes it."
         sentence = (
             f"{name} declined to continue{reason}. Your message and this answer were removed from the conversation, "
             f"or it would keep declining. Try other words.{undo}"
@@ -312,18 +263,3 @@ class ChatTurn:
             advice = "/clear starts a new conversation and keeps memory."
             state.report_fault(ClassifiedFault(events.FaultKind.TOO_LARGE, sentence, advice), None)
         return events.TurnOutcome.CUT
-
-    async def _finish(self, end: events.TurnOutcome, seconds: float) -> events.TurnEnded:
-        state = self._state
-        remembered: tuple[events.MemoryChange, ...] = ()
-        try:
-            remembered = await state.worker.run(lambda: self._tally.summarize(state.memory.history.text))
-        except Exception as error:  # the memory was closed, or cannot be read: the turn ends all the same
-            state.emit(events.Notice(f"Can't show what this turn changed in memory: {to_one_line(str(error))}"))
-        usage = state.meter.turn
-        state.session.write(
-            "turn_ended", turn=self._number, end=end.value, seconds=round(seconds, 3), usage=usage,
-            remembered=remembered,
-        )  # fmt: skip
-        state.pacer.flush()
-        return events.TurnEnded(self._number, end, seconds, self._calls, self._refused, remembered, usage)

@@ -22,6 +22,7 @@ class ServerOptions:
         state: The directory of its journal; `None` where nothing is recorded.
         ask_seconds: How long a change waits for a person, where the policy is to ask.
         name: The name that all clients act under; `None` for the one that each gives itself.
+        session: The session that all clients act in; `None` for the one that each names.
         guidance: The person's words on what to remember.
         version: Of memtui.
         token: What each request over HTTP must bear; empty for nothing.
@@ -32,6 +33,7 @@ class ServerOptions:
     policy: ApprovalPolicy = ApprovalPolicy.ALLOW
     ask_seconds: float = ASK_SECONDS
     name: str | None = None
+    session: str | None = None
     guidance: str = ""
     version: str = ""
     token: str = field(default="", repr=False)

@@ -208,11 +208,11 @@ _TOOL_USE = "claudecode/toolUseId"
 Context = ServerRequestContext[Any, Any]
 
 
-def get_actor(context: Context, name: str | None) -> Agent:
+def get_actor(context: Context, name: str | None, session: str | None = None) -> Agent:
     """The actor of a request: `name`, or the client's own name, which is untrusted: sanitized, cut, and an agent's."""
     known = context.session.client_params
     given = name if name is not None else known.client_info.name if known is not None else ""
-    return Agent(_sanitize_name(given, _LONGEST_NAME) or _NAMELESS, session=_get_session(context))
+    return Agent(_sanitize_name(given, _LONGEST_NAME) or _NAMELESS, session=session or _get_session(context))
 
 
 def get_call_id(context: Context) -> str | None:

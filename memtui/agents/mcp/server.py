@@ -157,7 +157,7 @@ class MemoryServer:
         arrived = time.monotonic()
         overtakes = self._calls.can_overtake(given)
         async with nullcontext() if overtakes else self._get_lock(context):  # of one client, in the order of its asking
-            actor = await self._refine_actor(context, get_actor(context, self._serving.name))
+            actor = await self._refine_actor(context, get_actor(context, self._serving.name, self._serving.session))
             answer = await self._calls.execute(
                 given, actor=actor, call_id=get_call_id(context), arrived=arrived, prompt=self._build_prompt(context)
             )
@@ -198,7 +198,7 @@ class MemoryServer:
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        actor, call_id = get_actor(context, self._serving.name), get_call_id(context)
+        actor, call_id = get_actor(context, self._serving.name, self._serving.session), get_call_id(context)
         return await self._calls.run_read(partial(self._resources.read, params.uri, actor=actor, call_id=call_id))
 
     async def _complete(self, _: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
