@@ -3,6 +3,8 @@
 import argparse
 import os
 import time
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +22,14 @@ from memtui.core.wording import format_age
 from memtui.fs import state
 
 if TYPE_CHECKING:
+    from memtui.agents.acp.catalog import KnownAgent
     from memtui.agents.chat.events import ChatOptions
     from memtui.agents.chat.sessions.store import SessionSummary
     from memtui.config import LoadedConfig
 
 
 _LAST = "last"
+_LIST_AGENTS = "list"
 _parse_token_count = make_count_parser("number of tokens")
 _parse_price = make_number_parser("price in US dollars for a million tokens")
 
@@ -38,6 +42,9 @@ def add_chat_options(parser: Parser) -> None:
         "POLICY",
         f"for writes: {', '.join(ApprovalPolicy)}; with -p read-only",
         choices=[policy.value for policy in ApprovalPolicy],
+    )
+    parser.add_value(
+        "--agent", "NAME", "an agent of yours, by name or command; alone: list them", nargs="?", const=_LIST_AGENTS
     )
     parser.add_value("--model", "ID", "which model; default: the newest", type=_parse_model)
     parser.add_value("--system", "FILE", "a system prompt of your own", type=parse_text_file)
@@ -72,6 +79,8 @@ def _parse_positive_count(given: str) -> int:
 def run_chat(options: Options, arguments: argparse.Namespace) -> int:
     _validate_exclusive_options(arguments)
     _reassign_folder_argument(arguments)
+    if arguments.agent == _LIST_AGENTS:
+        return print_agents(options)
     path = context.resolve_folder(options, arguments.folder)
     if arguments.sessions or arguments.export is not None:
         if arguments.sessions:
@@ -79,20 +88,36 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
         return export_session(path, options, arguments.export, arguments.output)
     loaded = load_config(options, path)
     chat_options = build_chat_options(loaded, options, arguments)
+    agent = None
+    if arguments.agent is not None:
+        agent = _find_agent(arguments.agent)
+        chat_options = replace(chat_options, agent=agent.title, model=None)
     if arguments.print is not None:
         from memtui.cli import chat_print  # noqa: PLC0415 - start-up: only this verb
 
         return chat_print.print_chat_answer(
-            arguments.print, path, chat_options, options, resume=arguments.resume, fork=arguments.fork
+            arguments.print,
+            path,
+            chat_options,
+            options,
+            resume=arguments.resume,
+            fork=arguments.fork,
+            agent=None if agent is None else (agent, _find_server_command(path, options)),
         )
     if loaded.config.ui.screen_reader:
+        if agent is not None:
+            raise UsageError("memtui chat: --agent has no form for a screen reader yet, but with -p it has.")
         return _run_screen_reader_chat(path, loaded, chat_options, options, arguments)
     require_terminal('For scripts use: memtui chat -p "…"')
 
     try:
         with detect_terminal_background(loaded):
             from memtui.ui.chat_app import run_chat_app  # noqa: PLC0415 - start-up: loads Textual
+            from memtui.ui.chat_start import create_chat, make_agent_chat  # noqa: PLC0415 - start-up: loads Textual
 
+            make = create_chat
+            if agent is not None:
+                make = make_agent_chat(agent, path, _find_server_command(path, options))
             return run_chat_app(
                 path,
                 chat_options,
@@ -101,6 +126,7 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
                 resume=arguments.resume,
                 fork=arguments.fork,
                 loaded=loaded,
+                make=make,
             )
     except MemtuiError as error:
         from memtui.agents.chat.sessions.store import SessionNotFound  # noqa: PLC0415 - start-up: a new chat has none
@@ -149,6 +175,48 @@ def _reassign_folder_argument(arguments: argparse.Namespace) -> None:
         if arguments.folder is None and given and given != _LAST and os.path.isdir(os.path.expanduser(given)):
             setattr(arguments, name, _LAST)
             arguments.folder = given
+
+
+def _find_agent(given: str) -> "KnownAgent":
+    """The agent to chat with. Raises `Failure` where it, or the package for it, is not installed."""
+    from memtui.agents.acp.catalog import AgentUnavailable, find_agent  # noqa: PLC0415 - start-up: only for an agent
+
+    if find_spec("acp") is None:
+        raise UsageError("memtui chat --agent needs one more package: pip install 'memtui[acp]'")
+    try:
+        return find_agent(given)
+    except AgentUnavailable as error:
+        raise NotFound(str(error)) from error
+
+
+def _find_server_command(path: str, options: Options) -> tuple[str, ...]:
+    """The command of the agent's MCP server. Raises `Failure` where its package is not installed."""
+    from memtui.agents.acp.catalog import build_server_command  # noqa: PLC0415 - start-up: only for an agent
+
+    if find_spec("mcp") is None:
+        raise UsageError("memtui chat --agent needs one more package: pip install 'memtui[mcp]'")
+    return build_server_command(path, options.state, options.config, uses_config=not options.no_config)
+
+
+def print_agents(options: Options) -> int:
+    """Print the agents that can be chatted with, and how to get those that are not installed."""
+    from memtui.agents.acp.catalog import list_known_agents  # noqa: PLC0415 - start-up: only for an agent
+
+    known = list_known_agents()
+    width = max(measure_cells(each.name) for each in known)
+    for each in known:
+        command = each.find_command()
+        if options.json:
+            output.print_json_line(
+                {"schema": output.SCHEMA, "name": each.name, "title": each.title, "command": command,
+                 "install": each.install, "login": each.login}
+            )  # fmt: skip
+            continue
+        state = f"installed: {format_path(command[0])}" if command is not None else f"not installed; {each.install}"
+        output.print_line(f"{output.pad_cell(each.name, width)}  {to_one_line(state)}")
+    if not options.json:
+        output.print_message("Start one: memtui chat --agent NAME. Any other: memtui chat --agent 'COMMAND'")
+    return ExitCode.OK
 
 
 CHAT_VERB = Verb("chat", add_chat_options, run_chat, keeps_rights=True)

@@ -27,6 +27,7 @@ from memtui.core.unicode import to_one_line, visible
 from memtui.fs import state as fs_state
 
 if TYPE_CHECKING:
+    from memtui.agents.acp.catalog import KnownAgent
     from memtui.agents.chat.conversation import ChatController
 
 
@@ -43,8 +44,9 @@ _MODELS = " /model lists the models."
 
 
 def print_chat_answer(
-    text: str, folder: str, chat_options: ChatOptions, options: Options, *, resume: str | None, fork: str | None
-) -> int:
+    text: str, folder: str, chat_options: ChatOptions, options: Options, *, resume: str | None, fork: str | None,
+    agent: "tuple[KnownAgent, tuple[str, ...]] | None" = None,
+) -> int:  # fmt: skip
     """Send a message, print the answer, and return the exit code; `-` reads the message from stdin."""
     prompt = events.Prompt(_read_stdin() if text == "-" else text)
     if not prompt.text.strip():
@@ -57,7 +59,14 @@ def print_chat_answer(
 
             arrived: queue.SimpleQueue[ChatEvent] = queue.SimpleQueue()
             _warn_other_folder(session, folder, options)
-            chat = ChatController(memory, chat_options, arrived.put, session=session)
+            if agent is None:
+                chat = ChatController(memory, chat_options, arrived.put, session=session)
+            else:
+                from memtui.agents.acp.start import create_agent_chat  # noqa: PLC0415 - start-up: only for an agent
+
+                chat = create_agent_chat(
+                    memory, chat_options, arrived.put, session, agent[0], folder, agent[1], can_ask=False
+                )
             if options.json:
                 output.print_json_line({"schema": output.SCHEMA, "type": "session", "id": session.id})
             turn = _PrintedTurn(chat, arrived, state, options)

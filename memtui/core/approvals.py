@@ -29,17 +29,33 @@ SHELL_COMMAND = "shell"
 
 
 @dataclass(frozen=True, slots=True)
+class Permission:
+    """What an agent asks leave for and does by itself: memtui passes the answer on, and does not carry it out.
+
+    Attributes:
+        title: What it wants to do, in its own words.
+        detail: The input of its tool; empty where a comparison shows it.
+        is_lasting: Whether it can be told not to ask again.
+    """
+
+    title: str
+    detail: str = ""
+    is_lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A change that an agent asked for, and that was not made yet.
 
     Attributes:
         path: Canonical (`/memories/...`), as it was named: with a link in it, what changes is another path.
-        changes: Path by path, as they really are; never empty.
+        changes: Path by path, as they really are; never empty but for a permission.
         texts: Bytes by SHA-256 of the versions in `changes`, as far as they are files that can be read, or links.
         answer: What the agent would be answered.
         raw: The input as the agent sent it.
         again: Why it is asked once more, as a sentence; empty the first time.
         draft: The person's text from then, so that it is not lost.
+        permission: What the agent would do by itself; `None` for a change that memtui makes.
     """
 
     actor: Actor
@@ -53,6 +69,7 @@ class Proposal:
     raw: Mapping[str, object] = field(default_factory=dict)
     again: str = ""
     draft: str | None = None
+    permission: Permission | None = None
 
     @property
     def files(self) -> tuple[Change, ...]:
@@ -62,7 +79,7 @@ class Proposal:
     @property
     def editable_change(self) -> Change | None:
         """The one file that would hold a new text, to be edited; `None` for deletions, moves, shell commands."""
-        if self.command in ("delete", "rename", SHELL_COMMAND):
+        if self.command in ("delete", "rename", SHELL_COMMAND) or self.permission is not None:
             return None
         return next((each for each in self.files if each.after is not None), None)
 
@@ -72,6 +89,8 @@ class Proposal:
 
         `None` where only everything would do, as for a move between directories.
         """
+        if self.permission is not None:
+            return None
         paths = [change.path for change in self.files or self.changes]
         scope = os.path.commonpath([os.path.dirname(path) for path in paths])
         if not scope and len(paths) == 1:

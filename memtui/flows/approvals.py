@@ -117,6 +117,8 @@ def describe_request(proposal: Proposal) -> str:
 
 def describe_change(proposal: Proposal) -> str:
     """What would be done, such as `overwrite prefs.md`: to which path really, and by which name."""
+    if proposal.permission is not None:
+        return to_one_line(f"use its own tool: {proposal.permission.title}")
     if proposal.shell_text:
         return to_one_line(f"run {proposal.shell_text}")
     named, real = to_relative_path(proposal.path), _find_real_path(proposal)

@@ -49,6 +49,7 @@ class ChatApp(MemtuiApp):
 def run_chat_app(
     folder: str, options: ChatOptions, *, state: str | None = None, read_only: bool = False,
     resume: str | None = None, fork: str | None = None, loaded: LoadedConfig | None = None,
+    make: MakeChat = create_chat,
 ) -> int:  # fmt: skip
     """Chat until the person leaves; returns the exit code.
 
@@ -57,6 +58,7 @@ def run_chat_app(
         state: The directory of the journal and the sessions, if not the usual one.
         resume: A session to go on with: its id, a beginning of it, or `last`.
         fork: The same, to go on from a copy of.
+        make: Makes the conversation.
 
     Raises:
         NoSession: There is no such session; nothing was opened.
@@ -67,4 +69,4 @@ def run_chat_app(
 
         find_session(get_state_directory(os.path.realpath(os.path.expanduser(folder)), state) / CHATS, name)
     request = SessionRequest(resume, fork)
-    return run(ChatApp(folder, options, state=state, read_only=read_only, request=request, loaded=loaded))
+    return run(ChatApp(folder, options, state=state, read_only=read_only, request=request, loaded=loaded, make=make))

@@ -12,6 +12,7 @@ from memtui.core.approvals import ApprovalPolicy
 from memtui.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:  # loaded behind the first paint
+    from memtui.agents.acp.catalog import KnownAgent
     from memtui.agents.chat.conversation import ChatController
     from memtui.agents.chat.sessions.store import ChatSession
     from memtui.engine import Engine
@@ -100,3 +101,20 @@ def create_chat(
     from memtui.agents.chat.conversation import ChatController  # noqa: PLC0415 - start-up: behind the first paint
 
     return ChatController(engine, options, report, session=session)
+
+
+def make_agent_chat(agent: "KnownAgent", folder: str, server: tuple[str, ...]) -> MakeChat:
+    """What makes a conversation with an agent's own program.
+
+    Args:
+        agent: With the one command that starts it.
+        folder: The memory folder, with links resolved.
+        server: The command of the MCP server over it.
+    """
+
+    def make(engine: "Engine", options: ChatOptions, report: ReportEvent, session: "ChatSession") -> "ChatController":
+        from memtui.agents.acp.start import create_agent_chat  # noqa: PLC0415 - start-up: behind the first paint
+
+        return create_agent_chat(engine, options, report, session, agent, folder, server)
+
+    return make

@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+import sys
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -83,3 +84,12 @@ def suggest_installed() -> str:
     """A sentence that offers an agent that is installed; empty where none is."""
     found = [each for each in list_known_agents() if each.find_command() is not None]
     return f"Or chat with {found[0].title}, which is installed: memtui chat --agent {found[0].name}" if found else ""
+
+
+def build_server_command(
+    folder: str, state: str | None, config: str | None, *, uses_config: bool = True
+) -> tuple[str, ...]:
+    """The command of `memtui mcp` over a folder, with the same state and settings."""
+    more = ["--state", state] if state else []
+    more += ["--config", config] if config else [] if uses_config else ["--no-config"]
+    return (sys.executable, "-m", "memtui", "mcp", folder, *more)

@@ -36,6 +36,7 @@ class AgentProcess:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._received = bytearray()
+        self._searched = 0
         self._is_skipping = False
         self._errors: deque[str] = deque(maxlen=_TAIL_LINES)
         self._reading_errors = asyncio.ensure_future(self._read_errors())
@@ -116,11 +117,12 @@ class AgentProcess:
         """The next line without its end; empty for one that is too long, `None` at the end."""
         reader = self._process.stdout
         while reader is not None:
-            line, newline, rest = self._received.partition(b"\n")
-            if newline:
-                self._received = rest
+            if (end := self._received.find(b"\n", self._searched)) >= 0:
+                line = bytes(self._received[:end])
+                del self._received[: end + 1]
+                self._searched = 0
                 if not self._is_skipping:
-                    return bytes(line)
+                    return line
                 self._is_skipping = False
                 continue
             if len(self._received) > _LONGEST_LINE:
@@ -128,6 +130,7 @@ class AgentProcess:
                 self._is_skipping = True
             if self._is_skipping:
                 self._received.clear()
+            self._searched = len(self._received)
             try:
                 data = await reader.read(_CHUNK)
             except OSError:

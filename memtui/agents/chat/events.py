@@ -343,6 +343,8 @@ class ChatOptions:
     `None` leaves a value to the model: `max_tokens` of one answer, `effort`, `thinking`.
     """
 
+    agent: str = "Claude"
+    """The name of who answers, for people."""
     model: str | None = None
     """`None` takes the newest that the API lists."""
     provider: Provider = "anthropic"

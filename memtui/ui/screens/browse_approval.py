@@ -36,7 +36,7 @@ class ApprovalController(FolderController):
     @on(RemoteApprovalRequested)
     def _add_remote_question(self, message: RemoteApprovalRequested) -> None:
         question = message.question
-        if question.closed_reason:
+        if question.closed_reason or self.screen.decide_elsewhere(question):
             return
         if not self.questions.add(question):
             self._allow_question(question)

@@ -263,8 +263,10 @@ class ChatScreen(ConversationScreen, inherit_css=False):
     async def go_back(self) -> None:
         """Leave the conversation, after a question where a turn would be cut off."""
         if self.chat_state.is_busy:
-            calm = f"{join_labels('ask.no')}: Claude continues. The conversation is kept in any case."
-            if not await self.app.push_screen_wait(ConfirmScreen("Claude is still working. Stop it and leave?", calm)):
+            calm = f"{join_labels('ask.no')}: {self.options.agent} continues. The conversation is kept in any case."
+            if not await self.app.push_screen_wait(
+                ConfirmScreen(f"{self.options.agent} is still working. Stop it and leave?", calm)
+            ):
                 return
         if self._over_browser:
             self.app.post_message(FolderRequested(self.session.folder))

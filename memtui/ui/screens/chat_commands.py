@@ -295,7 +295,8 @@ class CommandController(ConversationScreenController):
     @controller_work()
     async def action_resume(self, argument: str = "") -> None:
         if self.state.is_busy:
-            words = f"Claude is still working. {label_key('chat.leave')} stops it; then use {label_key('chat.resume')}."
+            who, stop = self.screen.options.agent, label_key("chat.leave")
+            words = f"{who} is still working. {stop} stops it; then use {label_key('chat.resume')}."
             self.message.show_message(words, warning=True)
             return
         with report_errors(self.screen.post_message):

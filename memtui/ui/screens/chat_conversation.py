@@ -127,7 +127,9 @@ class ConversationController(ConversationScreenController):
             asked = "asks you before each write" if state.policy is ApprovalPolicy.ASK else "writes without asking"
             words = "only reads" if state.policy is ApprovalPolicy.READ_ONLY else asked
             key = "" if screen.is_read_only else f" ({label_key('chat.next_policy')})"
-            screen.transcript.add_event(Notice(f"Claude uses {screen.folder_title} as its memory and {words}{key}."))
+            screen.transcript.add_event(
+                Notice(f"{screen.options.agent} uses {screen.folder_title} as its memory and {words}{key}.")
+            )
         screen.composer.earlier = state.sent_texts
         waiting, self._prompt_controller.waiting = self._prompt_controller.waiting, []
         for prompt in waiting:
@@ -177,7 +179,9 @@ class ConversationController(ConversationScreenController):
             case Ready(model=model, host=host):
                 self.message.show_message(f"{to_one_line(model.id)} is ready ({to_one_line(host)}).", is_news=True)
             case TurnStarted():
-                self.message.show_message(f"Claude is working. {label_key('chat.leave')} stops.", is_news=True)
+                self.message.show_message(
+                    f"{self.screen.options.agent} is working. {label_key('chat.leave')} stops.", is_news=True
+                )
                 self.screen.update_chat_title()
             case QueueChanged():
                 self._prompt_controller.show_queue()

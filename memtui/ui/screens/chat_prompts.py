@@ -7,6 +7,7 @@ from textual.content import Content
 
 from memtui.agents.chat.events import ApprovalNeeded, ChatOptions, Prompt
 from memtui.core.approvals import ApprovalPolicy
+from memtui.core.events import Agent
 from memtui.ui import chat_state
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import PromptOffered
@@ -19,6 +20,7 @@ from memtui.ui.widgets.transcript.view import TranscriptView
 if TYPE_CHECKING:  # loaded behind the first paint
     from memtui.agents.chat.conversation import ChatController
     from memtui.agents.chat.sessions.store import ChatSession
+    from memtui.agents.remote_approval import ApprovalQuestion
 
 
 class ConversationScreen(BrowseScreen):
@@ -49,6 +51,15 @@ class ConversationScreen(BrowseScreen):
         if self.chat is None:
             self.message.show_message(self.no_chat_reason or "Opening the conversation. Try again in a moment.")
         return self.chat
+
+    def decide_elsewhere(self, question: "ApprovalQuestion") -> bool:
+        """Have the conversation decide on a change of its own agent, which comes through the MCP server."""
+        actor, session = question.proposal.actor, self.chat_session
+        is_own = isinstance(actor, Agent) and session is not None and actor.session == session.id
+        if self.chat is None or not is_own:
+            return False
+        self.chat.decide(question.proposal, question.answer)
+        return True
 
     def stop(self) -> None:
         """Stop the turn; the text until now is kept."""
@@ -158,7 +169,7 @@ class QuestionController(ConversationScreenController):
             self.go_to(by_itself=True)
         else:
             key = label_key("chat.complete" if focused is self.screen.composer else "chat.talk")
-            self.message.show_message(f"Claude asks: {key} to answer.", warning=True)
+            self.message.show_message(f"{self.screen.options.agent} asks: {key} to answer.", warning=True)
 
     def go_to(self, *, by_itself: bool = False) -> None:
         """Focus the question."""

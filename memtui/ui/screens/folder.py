@@ -35,6 +35,7 @@ from memtui.ui.widgets.tree.changes import EventMarks
 from memtui.ui.widgets.tree.view import TreeView
 
 if TYPE_CHECKING:  # loaded by the session's thread, and when a key asks for it, behind the first paint
+    from memtui.agents.remote_approval import ApprovalQuestion
     from memtui.engine import Engine
     from memtui.ui.flows.undo import FlowOutcome
 
@@ -137,6 +138,10 @@ class FolderScreen(ControlledScreen[None]):
     def is_read_only(self) -> bool:
         """Whether nothing can be changed."""
         return self.status.read_only
+
+    def decide_elsewhere(self, question: "ApprovalQuestion") -> bool:  # noqa: ARG002 - of a screen with an agent
+        """Have a question of another process decided by who started it; whether that is done."""
+        return False
 
     def show_message(self, words: str, *, warning: bool = False) -> None:
         """Show a message here, and on the screen above, where the person is; nowhere while the program ends."""

@@ -136,8 +136,10 @@ def preview_proposal(proposal: Proposal) -> ProposalPreview:
     files = proposal.files
     remarks = [to_one_line(proposal.again)] if proposal.again else []
     notice, comparison = "", None
-    texts = _join_texts(proposal) if proposal.shell_text else None
-    if texts is None and (proposal.command == "rename" or len(files) != 1):
+    texts = _join_texts(proposal) if proposal.shell_text or proposal.permission else None
+    if proposal.permission is not None and not files:
+        notice = to_one_line(proposal.permission.detail) or "The agent says no more about it."
+    elif texts is None and (proposal.command == "rename" or len(files) != 1):
         comparison = _compare_names(proposal)
         notice = "" if comparison else "It contains no files."
     else:
@@ -431,7 +433,7 @@ class ApprovalView(Vertical):
                 "edit": "edit first" if is_editable else "",
                 "stop": self.AWAY,
                 "always": f"always in {format_scope(always)}" if always is not None else "",
-                "everywhere": "always everywhere",
+                "everywhere": _name_lasting_answer(self.question),
             }
             pairs = [(label_key(f"question.{name}"), words) for name, words in answers.items() if words]
         width = max(self.size.width - 4, 20)
@@ -464,6 +466,8 @@ class ApprovalView(Vertical):
             self._remark(_TOO_EARLY)
         elif proposal.consent_scope is None and label in list_labels("question.always"):
             self._remark("Not answered: the files have no common directory to allow.")
+        elif not _can_last(self.question) and label in list_labels("question.everywhere"):
+            self._remark("Not answered: this agent cannot be told not to ask again.")
         elif proposal.editable_change is None and label in (
             *list_labels("question.edit"),
             *list_labels("question.editor"),
@@ -490,6 +494,8 @@ class ApprovalView(Vertical):
                 return False
             if action in ("edit", "outside"):
                 return self.question.proposal.editable_change is not None
+            if (action, *parameters) == ("answer", "everywhere"):
+                return _can_last(self.question)
             if (action, *parameters) == ("answer", "below"):
                 return self.question.proposal.consent_scope is not None
         return True
@@ -591,6 +597,18 @@ class ApprovalView(Vertical):
     def _close_inputs(self) -> None:
         self.remove_class("-editing", "-reasoning")
         self.reason.value = ""
+
+
+def _can_last(asked: ApprovalNeeded | None) -> bool:
+    """Whether the answer may be to ask no more."""
+    permission = asked.proposal.permission if asked is not None else None
+    return permission is None or permission.is_lasting
+
+
+def _name_lasting_answer(asked: ApprovalNeeded | None) -> str:
+    if not _can_last(asked):
+        return ""
+    return "always everywhere" if asked is None or asked.proposal.permission is None else "always, as the agent offers"
 
 
 def _wrap_pieces(pieces: list[Content], width: int) -> list[Content]:

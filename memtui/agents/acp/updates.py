@@ -1,0 +1,139 @@
+"""What an agent tells of its turn, as the events of a conversation."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any
+
+from acp import schema
+
+from memtui.agents.chat import events
+from memtui.agents.chat.history import sanitize_value
+from memtui.agents.chat.state import ChatState
+from memtui.agents.chat.stream import ToolCall
+from memtui.agents.chat.tool_calls import ToolResult
+from memtui.agents.chat.turn_record import TurnRecord
+from memtui.core.diffs import format_unified
+from memtui.core.lazy_dataclass import dataclass
+from memtui.core.unicode import to_one_line
+
+_LONGEST_TEXT = 100_000
+"""Characters of an answer of a tool that are shown."""
+_LONGEST_NAME = 100
+_SIGNS = {"completed": "x", "in_progress": "-", "pending": " "}
+
+
+@dataclass(slots=True)
+class RunningCall:
+    """A call of the agent's own tool, as far as it is told."""
+
+    title: str = ""
+    kind: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+    is_told: bool = False
+
+
+class UpdateReader:
+    """Takes the updates of one turn, in order.
+
+    Args:
+        state: The conversation's.
+        record: The turn's.
+        number: Of the turn.
+        to_path: A path of the machine as one of the memory, `/memories/...`; as it is where it lies outside.
+    """
+
+    def __init__(self, state: ChatState, record: TurnRecord, number: int, to_path: Callable[[str], str]) -> None:
+        self._state = state
+        self._record = record
+        self._number = number
+        self._to_path = to_path
+        self._calls: dict[str, RunningCall] = {}
+        self._block = -1
+        self._said: list[str] = []
+        self._plan = ""
+
+    def take(self, update: object) -> None:
+        """Take one update; kinds that show nothing are ignored."""
+        match update:
+            case schema.AgentMessageChunk(content=schema.TextContentBlock(text=text)) if text:
+                if not self._said:
+                    self._block += 1
+                self._said.append(text)
+                self._state.pacer.add_text(self._number, self._block, text)
+            case schema.AgentThoughtChunk(content=schema.TextContentBlock(text=text)) if text:
+                self._state.pacer.add_thinking(self._number, text)
+            case schema.ToolCallStart() | schema.ToolCallProgress():
+                self._take_call(update)
+            case schema.AgentPlanUpdate(entries=entries):
+                self._take_plan(entries)
+            case schema.UsageUpdate(used=used):
+                self._state.emit(events.UsageChanged(events.Usage(context=used), events.Usage(context=used)))
+
+    def end_text(self) -> bool:
+        """Add what the agent said since the last call to the history; whether it said anything."""
+        self._state.pacer.flush()
+        text = sanitize_value("".join(self._said))
+        self._said.clear()
+        if text.strip():
+            self._state.add_message(self._number, "assistant", [{"type": "text", "text": text}])
+        return bool(text.strip())
+
+    def end_calls(self, text: str) -> None:
+        """End the calls that the agent left open."""
+        for id, call in list(self._calls.items()):
+            call.text = call.text or text
+            self._end_call(id, call, is_error=True)
+
+    def _take_call(self, update: schema.ToolCallStart | schema.ToolCallProgress) -> None:
+        id = update.tool_call_id
+        if id in self._record.ended_calls:
+            return
+        call = self._calls.setdefault(id, RunningCall())
+        call.title = to_one_line(update.title)[:_LONGEST_NAME] if update.title else call.title
+        call.kind = update.kind or call.kind
+        if isinstance(update.raw_input, dict) and update.raw_input:
+            call.fields = sanitize_value(update.raw_input)
+        if update.locations:
+            call.fields = {**call.fields, "path": self._to_path(update.locations[0].path)}
+        if update.content:
+            call.text = self._format_content(update.content)
+        elif update.raw_output is not None and not call.text:
+            call.text = _format_output(update.raw_output)
+        if not call.is_told:
+            self.end_text()
+            call.is_told = True
+            self._record.calls += 1
+            self._state.emit(events.CallStarted(self._number, id, call.title or call.kind or "tool", dict(call.fields)))
+        if update.status in ("completed", "failed"):
+            self._end_call(id, call, is_error=update.status == "failed")
+
+    def _end_call(self, id: str, call: RunningCall, *, is_error: bool) -> None:
+        self._calls.pop(id, None)
+        made = ToolCall(id, call.title or call.kind or "tool", dict(call.fields), True)
+        self._record.add_result(made, ToolResult(call.text, is_error))
+
+    def _format_content(self, content: list[Any]) -> str:
+        parts = []
+        for each in content:
+            match each:
+                case schema.FileEditToolCallContent(path=path, old_text=old, new_text=new):
+                    lines = format_unified(old or "", new) if len(old or "") + len(new) <= _LONGEST_TEXT else ["(long)"]
+                    parts.append("\n".join([self._to_path(path), *lines]))
+                case schema.ContentToolCallContent(content=schema.TextContentBlock(text=text)):
+                    parts.append(text)
+        return sanitize_value("\n".join(parts)[:_LONGEST_TEXT])
+
+    def _take_plan(self, entries: list[schema.PlanEntry]) -> None:
+        plan = "; ".join(f"[{_SIGNS.get(each.status, ' ')}] {to_one_line(each.content)}" for each in entries)
+        if plan and plan != self._plan:
+            self._plan = plan
+            self._state.emit(events.Notice(f"Plan: {plan}"))
+
+
+def _format_output(value: object) -> str:
+    if isinstance(value, Mapping) and isinstance(value.get("output"), str):
+        return sanitize_value(value["output"][:_LONGEST_TEXT])
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return sanitize_value(text[:_LONGEST_TEXT])

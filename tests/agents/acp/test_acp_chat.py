@@ -1,0 +1,293 @@
+"""A conversation with an agent's own program over the Agent Client Protocol, against one that follows a script."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from memtui.agents.chat import events
+from memtui.agents.chat.events import TurnOutcome
+from memtui.agents.chat.sessions.store import ChatSession
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny
+from memtui.core.events import Agent
+from tests.agents.acp.conftest import Start
+
+OPTIONS = [
+    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "always", "name": "Always", "kind": "allow_always"},
+    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+]
+
+
+def write(path: Path, text: str) -> list[Any]:
+    return ["ask", "fs/write_text_file", {"path": str(path), "content": text}]
+
+
+def permission(**call: Any) -> list[Any]:
+    return ["ask", "session/request_permission", {"toolCall": {"toolCallId": "c1", **call}, "options": OPTIONS}]
+
+
+def test_the_agent_gets_the_folder_and_the_memory_and_its_words_come_in_order(start: Start) -> None:
+    thought = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Hm."}}
+    plan = {"sessionUpdate": "plan", "entries": [{"content": "Look", "priority": "high", "status": "in_progress"}]}
+    call = {"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "grep", "kind": "search", "rawInput": {"q": "a"}}
+    done = {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": "found"}
+    talk = start(
+        [["update", thought], ["text", "Let me "], ["text", "look."], ["update", plan], ["update", call],
+         ["update", done], ["text", "There."]]
+    )  # fmt: skip
+    ended = talk.say("Hello")
+    assert (ended.end, ended.calls, ended.refused) == (TurnOutcome.DONE, 1, 0)
+    assert talk.heard.of(events.Ready)[0].model.id == "scripted 1"
+    assert talk.heard.text == "Let me look.There."
+    assert {event.block for event in talk.heard.of(events.TextDelta)} == {0, 1}
+    assert [event.text for event in talk.heard.of(events.ThinkingDelta)] == ["Hm."]
+    result = talk.heard.of(events.CallEnded)[0]
+    assert (result.name, dict(result.fields), result.text, result.is_error) == ("grep", {"q": "a"}, "found", False)
+    assert "Plan: [-] Look" in talk.heard.sentences
+    by_method = {each.get("method"): each.get("params") for each in talk.sent}
+    opened = by_method["session/new"]
+    assert opened["cwd"] == str(talk.folder)
+    server = opened["mcpServers"][0]
+    assert server["args"][:4] == ["-m", "memtui", "mcp", str(talk.folder)]
+    assert "--ask" in server["args"]
+    assert server["args"][-2:] == ["--session", talk.chat.session_id]
+    assert by_method["session/prompt"]["prompt"] == [{"type": "text", "text": "Hello"}]
+
+
+def test_a_file_that_the_agent_writes_goes_through_the_engine_and_is_undone_with_the_turn(start: Start) -> None:
+    talk = start()
+    talk = start([write(talk.folder / "a.md", "one\n"), ["text", "Kept."]])
+    ended = talk.say("Remember")
+    assert (talk.folder / "a.md").read_text() == "one\n"
+    assert [(each.path, each.how, each.added) for each in ended.memory_changes] == [("a.md", "created", 1)]
+    event = talk.heard.of(events.CallEnded)[0].event
+    assert event is not None
+    assert event.actor == Agent("Scripted", session=talk.chat.session_id)
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert not (talk.folder / "a.md").exists()
+    talk.say("And now?")
+    prompts = [each["params"]["prompt"] for each in talk.sent if each.get("method") == "session/prompt"]
+    assert "took back" in prompts[1][0]["text"]
+
+
+def test_a_write_asks_the_person_first_and_a_no_changes_nothing(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "memories" / "a.md"
+    talk = start([write(path, "one\n"), write(path, "two\n")], policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Remember"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    assert asked.proposal.text(asked.proposal.changes[0].after) == "one\n"
+    talk.chat.answer(asked.number, Deny("not that"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    talk.chat.answer(asked.number, Allow())
+    ended = talk.heard.next(events.TurnEnded)
+    assert (ended.calls, ended.refused) == (2, 1)
+    assert path.read_text() == "two\n"
+    assert "not that" in talk.answers[0]["message"]
+    assert talk.answers[1] == {}
+
+
+def test_paths_outside_the_folder_are_refused_through_links_too(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    secret = tmp_path / "secret"
+    secret.write_text("private")
+    (tmp_path / "memories" / "out").symlink_to(tmp_path)
+    read = [
+        ["ask", "fs/read_text_file", {"path": str(path)}]
+        for path in (secret, tmp_path / "memories" / ".." / "secret", tmp_path / "memories" / "out" / "secret")
+    ]
+    talk = start([*read, write(tmp_path / "memories" / "out" / "new", "x"), write(tmp_path / "new", "x")])
+    ended = talk.say("Look")
+    assert ended.memory_changes == ()
+    assert len(talk.answers) == 5
+    assert all("only below the memory folder" in each["message"] for each in talk.answers)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_is_read_whole_or_in_part_and_that_is_recorded(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    path = tmp_path / "memories" / "a.md"
+    path.write_text("1\n2\n3\n")
+    talk = start(
+        [["ask", "fs/read_text_file", {"path": str(path)}],
+         ["ask", "fs/read_text_file", {"path": str(path), "line": 2, "limit": 1}],
+         ["ask", "fs/read_text_file", {"path": str(path) + "x"}]]
+    )  # fmt: skip
+    talk.say("Read")
+    assert talk.answers[:2] == [{"content": "1\n2\n3\n"}, {"content": "2\n"}]
+    assert "does not exist" in talk.answers[2]["message"]
+    views = [each.event for each in talk.heard.of(events.CallEnded) if each.event]
+    assert [each.command for each in views] == ["view"] * 3
+
+
+def test_a_permission_is_asked_in_the_same_pane_and_its_text_is_not_asked_about_twice(
+    start: Start, tmp_path: Path
+) -> None:
+    path = tmp_path / "memories" / "a.md"
+    diff = {"type": "diff", "path": str(path), "oldText": None, "newText": "one\n"}
+    talk = start(
+        [permission(title="Write a.md", kind="edit", content=[diff]), write(path, "one\n"), write(path, "other\n")],
+        policy=ApprovalPolicy.ASK,
+    )
+    talk.chat.send(events.Prompt("Remember"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    assert asked.proposal.permission is not None
+    assert (asked.proposal.permission.title, asked.proposal.permission.is_lasting) == ("Write a.md", True)
+    assert asked.proposal.text(asked.proposal.changes[0].after) == "one\n"
+    assert asked.proposal.consent_scope is None
+    talk.chat.answer(asked.number, Allow())
+    other = talk.heard.next(events.ApprovalNeeded)
+    assert other.proposal.text(other.proposal.changes[0].after) == "other\n"
+    talk.chat.answer(other.number, Deny())
+    talk.heard.next(events.TurnEnded)
+    assert path.read_text() == "one\n"
+    assert talk.answers[0] == {"outcome": {"outcome": "selected", "optionId": "yes"}}
+
+
+def test_the_answers_to_a_permission_are_the_options_of_the_agent(start: Start) -> None:
+    shell = permission(title="Run ls", kind="execute", rawInput={"command": "ls"})
+    talk = start([shell, shell, shell], policy=ApprovalPolicy.ALLOW)  # a policy for memory allows no shell
+    talk.chat.send(events.Prompt("Go"))
+    for verdict in (Allow(), Allow(always="/"), Deny()):
+        asked = talk.heard.next(events.ApprovalNeeded)
+        assert "ls" in (asked.proposal.permission.detail if asked.proposal.permission else "")
+        talk.chat.answer(asked.number, verdict)
+    talk.heard.next(events.TurnEnded)
+    assert [each["outcome"]["optionId"] for each in talk.answers] == ["yes", "always", "no"]
+
+
+def test_where_nobody_can_be_asked_a_shell_is_refused_and_a_read_is_not(start: Start) -> None:
+    talk = start(
+        [permission(title="Run ls", kind="execute"), permission(title="Read", kind="read")],
+        policy=ApprovalPolicy.ALLOW, can_ask=False,
+    )  # fmt: skip
+    talk.say("Go")
+    assert [each["outcome"]["optionId"] for each in talk.answers] == ["no", "yes"]
+    assert any("nobody is there" in each for each in talk.heard.sentences)
+
+
+def test_a_read_only_conversation_allows_no_edit(start: Start, tmp_path: Path) -> None:
+    talk = start(
+        [permission(title="Edit", kind="edit"), write(tmp_path / "memories" / "a.md", "x")],
+        policy=ApprovalPolicy.READ_ONLY,
+    )
+    ended = talk.say("Go")
+    assert talk.answers[0]["outcome"]["optionId"] == "no"
+    assert "message" in talk.answers[1]
+    assert ended.memory_changes == ()
+
+
+def test_a_stop_cancels_the_turn_and_what_was_said_is_kept(start: Start) -> None:
+    talk = start([["text", "Working"], ["hang"]], [["text", "Again."]])
+    talk.chat.send(events.Prompt("Go"))
+    talk.heard.next(events.TextDelta)
+    talk.chat.stop()
+    assert talk.heard.next(events.TurnEnded).end is TurnOutcome.STOPPED
+    assert talk.say("Next").end is TurnOutcome.DONE
+    assert talk.heard.text == "WorkingAgain."
+
+
+def test_an_agent_that_does_not_stop_is_ended_and_started_again(start: Start) -> None:
+    talk = start([["text", "Working"], ["deaf"]], limits={"cancel_seconds": 0.2})
+    talk.chat.send(events.Prompt("Go"))
+    talk.heard.next(events.TextDelta)
+    talk.chat.stop()
+    assert talk.heard.next(events.TurnEnded).end is TurnOutcome.STOPPED
+    assert any("did not stop" in each for each in talk.heard.sentences)
+    talk.chat.send(events.Prompt("Next"))
+    talk.heard.next(events.TurnStarted)
+    assert [each["method"] for each in talk.sent].count("initialize") == 2
+    talk.chat.stop()
+    talk.heard.next(events.TurnEnded)
+
+
+def test_a_question_that_waits_when_the_turn_is_stopped_is_cancelled(start: Start) -> None:
+    talk = start([permission(title="Run ls", kind="execute"), ["hang"]])
+    talk.chat.send(events.Prompt("Go"))
+    talk.heard.next(events.ApprovalNeeded)
+    talk.chat.stop()
+    assert talk.heard.next(events.TurnEnded).end is TurnOutcome.STOPPED
+    assert talk.answers == [{"outcome": {"outcome": "cancelled"}}]
+
+
+def test_a_program_that_dies_gives_the_message_back_and_says_why(start: Start) -> None:
+    talk = start([["die", 3, "no \x1b[31mquota left"]])
+    ended = talk.say("Important words")
+    fault = talk.heard.of(events.ChatFault)[0]
+    assert ended.end is TurnOutcome.FAULT
+    assert fault.prompt == events.Prompt("Important words")
+    assert "Scripted ended with exit code 3: no" in fault.sentence
+    assert "quota left" in fault.sentence
+    assert "\x1b" not in fault.sentence
+
+
+def test_a_program_that_dies_in_the_middle_keeps_the_answer_and_starts_again(start: Start) -> None:
+    talk = start([["text", "Half"], ["die", 1, "gone"]])
+    assert talk.say("Go").end is TurnOutcome.FAULT
+    fault = talk.heard.of(events.ChatFault)[0]
+    assert fault.prompt is None
+    assert "The answer so far is kept" in fault.sentence
+    talk.say("Next")
+    assert [each["method"] for each in talk.sent].count("initialize") == 2
+
+
+def test_lines_that_are_no_messages_are_left_out_and_counted(start: Start) -> None:
+    junk = ["not json", "[1]", '"x"', '{"id": [1], "result": 1}', "[" * 100_000, '{"id": 99, "error": 5}', "{}"]
+    unknown = {"sessionUpdate": "from_the_future", "value": 1}
+    talk = start([*(["garbage", each] for each in junk), ["update", unknown], ["text", "Still here."]])
+    assert talk.say("Go").end is TurnOutcome.DONE
+    assert talk.heard.text == "Still here."
+    assert any("6 lines that are no messages" in each for each in talk.heard.sentences)
+
+
+def test_an_agent_that_wants_a_login_is_told_to_the_person(start: Start) -> None:
+    talk = start(answers={"session/new": {"error": {"code": -32000, "message": "Authentication required"}}})
+    talk.chat.send(events.Prompt("Hello"))
+    fault = talk.heard.next(events.ChatFault)
+    assert "log in" in fault.sentence
+    assert "scripted login" in fault.sentence
+    assert not [each for each in talk.sent if each.get("method") == "authenticate"]
+
+
+def test_a_program_that_is_silent_at_its_start_is_given_up(start: Start) -> None:
+    talk = start(answers={"initialize": "deaf"}, limits={"connect_seconds": 0.3})
+    talk.chat.send(events.Prompt("Hello"))
+    fault = talk.heard.next(events.ChatFault, lambda each: each.prompt is not None)
+    assert "did not answer within 0.3 seconds" in fault.sentence
+
+
+def test_a_program_that_is_no_agent_is_told_by_its_last_words(start: Start) -> None:
+    talk = start(command=(sys.executable, "-c", "import sys; sys.exit('usage: something else')"))
+    fault = talk.heard.next(events.ChatFault)
+    assert "ended with exit code 1: usage: something else" in fault.sentence
+
+
+def test_the_silence_of_a_turn_is_told(start: Start) -> None:
+    talk = start([["hang"]], limits={"silence_seconds": 0.2})
+    talk.chat.send(events.Prompt("Go"))
+    talk.heard.next(events.Notice, lambda each: "has sent nothing" in each.sentence)
+    talk.chat.stop()
+    assert talk.heard.next(events.TurnEnded).end is TurnOutcome.STOPPED
+
+
+def test_a_conversation_is_resumed_in_the_agents_own_session_where_it_can(start: Start, tmp_path: Path) -> None:
+    directory = tmp_path / "chats"
+    able = {"loadSession": True}
+    talk = start([["text", "One."]], session=ChatSession.create(directory, folder="", kept=True), capabilities=able)
+    talk.say("Hello")
+    name = talk.chat.session_id
+    talk.chat.close()
+    talk = start([["text", "Two."]], session=ChatSession.resume(directory, name), capabilities=able)
+    assert talk.say("Again").end is TurnOutcome.DONE
+    loads = [each["params"]["sessionId"] for each in talk.sent if each.get("method") == "session/load"]
+    assert loads == ["s1"]
+    assert not [each for each in talk.sent if each.get("method") == "session/new"]
+
+
+def test_clearing_begins_a_session_of_its_own(start: Start) -> None:
+    talk = start([["text", "One."]], [["text", "Two."]])
+    talk.say("Hello")
+    talk.chat.clear()
+    talk.heard.next(events.ConversationRewound)
+    talk.say("Again")
+    assert [each.get("method") for each in talk.sent].count("session/new") == 2
