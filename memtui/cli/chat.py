@@ -113,9 +113,9 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
     try:
         with detect_terminal_background(loaded):
             from memtui.ui.chat_app import run_chat_app  # noqa: PLC0415 - start-up: loads Textual
-            from memtui.ui.chat_start import create_chat, make_agent_chat  # noqa: PLC0415 - start-up: loads Textual
+            from memtui.ui.chat_start import MakeChat, create_chat, make_agent_chat  # noqa: PLC0415 - start-up: loads Textual
 
-            make = create_chat
+            make: MakeChat = create_chat
             if agent is not None:
                 make = make_agent_chat(agent, path, _find_server_command(path, options))
             return run_chat_app(

@@ -102,12 +102,11 @@ def decide_by_policy(
 
 def choose_option(options: Sequence[schema.PermissionOption], verdict: Verdict) -> str | None:
     """The id of the option that says what the person said; `None` for none, and where the turn was stopped."""
-    if isinstance(verdict, Allow):
-        kinds = ("allow_always", "allow_once") if verdict.always is not None else ("allow_once",)
-    elif isinstance(verdict, Stop):
+    if isinstance(verdict, Stop):
         return None
-    else:
-        kinds = ("reject_once", "reject_always")[: 1 if any(each.kind == "reject_once" for each in options) else 2]
+    kinds = ["reject_once", "reject_always"]
+    if isinstance(verdict, Allow):
+        kinds = ["allow_always", "allow_once"] if verdict.always is not None else ["allow_once"]
     return next((each.option_id for kind in kinds for each in options if each.kind == kind), None)
 
 

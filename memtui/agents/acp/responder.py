@@ -126,12 +126,12 @@ class AcpResponder:
             if self._connection is None:
                 await self._start()
             await self._open_session()
-        except OSError as error:
-            fault = f"{self._title} cannot be started: {os.strerror(error.errno or 0).lower()}."
         except TimeoutError:
             fault = f"{self._title} did not answer within {self._options.connect_seconds:g} seconds of its start."
         except ConnectionError:
             fault = f"{self._title} {await self._describe_end()}."
+        except OSError as error:  # of which the two above are kinds
+            fault = f"{self._title} cannot be started: {os.strerror(error.errno or 0).lower()}."
         except RequestError as error:
             if error.code == _AUTH_REQUIRED:
                 await self._disconnect()
@@ -176,7 +176,7 @@ class AcpResponder:
 
     async def _open_session(self) -> None:
         state, options = self._state, self._options
-        servers = [self._describe_server()]
+        servers: list[Any] = [self._describe_server()]
         before = self._find_earlier_session() if self._session_id is None else None
         self._session_id = None
         if before is not None and self._capabilities.load_session:
@@ -314,7 +314,7 @@ class AcpResponder:
         answering = asyncio.ensure_future(self._request("session_prompt", request))
         watching = asyncio.ensure_future(self._watch_silence())
         try:
-            answer = await wait_unless_stopped(asyncio.shield(answering), state.stopping)
+            answer: Any = await wait_unless_stopped(_wait(answering), state.stopping)
         except StoppedByPerson:
             return await self._cancel(answering)
         finally:
@@ -553,6 +553,11 @@ class AcpResponder:
             if isinstance(each, schema.SessionConfigOptionSelect) and each.category == category:
                 return each
         return None
+
+
+async def _wait(answering: "asyncio.Future[Any]") -> Any:
+    """Wait for an answer; who stops waiting does not cancel the request."""
+    return await asyncio.shield(answering)
 
 
 def _describe_error(error: RequestError) -> str:

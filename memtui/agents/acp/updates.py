@@ -123,7 +123,7 @@ class UpdateReader:
                     parts.append("\n".join([self._to_path(path), *lines]))
                 case schema.ContentToolCallContent(content=schema.TextContentBlock(text=text)):
                     parts.append(text)
-        return sanitize_value("\n".join(parts)[:_LONGEST_TEXT])
+        return _clean("\n".join(parts))
 
     def _take_plan(self, entries: list[schema.PlanEntry]) -> None:
         plan = "; ".join(f"[{_SIGNS.get(each.status, ' ')}] {to_one_line(each.content)}" for each in entries)
@@ -134,6 +134,10 @@ class UpdateReader:
 
 def _format_output(value: object) -> str:
     if isinstance(value, Mapping) and isinstance(value.get("output"), str):
-        return sanitize_value(value["output"][:_LONGEST_TEXT])
+        return _clean(value["output"])
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return sanitize_value(text[:_LONGEST_TEXT])
+    return _clean(text)
+
+
+def _clean(text: str) -> str:
+    return str(sanitize_value(text[:_LONGEST_TEXT]))

@@ -1,4 +1,4 @@
-"""An agent that speaks the Agent Client Protocol as a script tells it: it shares nothing with the client or its package.
+"""An agent that speaks the Agent Client Protocol as a script tells it; it shares nothing with the client.
 
 Each message of the person takes the next list of steps from the script, a JSON file. What it was sent is appended to a
 log, one JSON object a line. The steps:
