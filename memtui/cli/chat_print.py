@@ -184,6 +184,8 @@ class _PrintedTurn:
                 self._fault = event
                 self._end_line()
                 _print_remark(self._list_models(event.sentence_without_hint))
+                if event.kind is FaultKind.NO_KEY and self._chat.uses_sdk:
+                    _offer_agent()
                 if not self._is_running:
                     return _get_exit_code(event)
             case events.TurnEnded():
@@ -254,6 +256,14 @@ class _PrintedTurn:
                 if self._options.quiet:  # else it was said
                     _print_remark(self._told_last or f"The turn ended early: {event.end.value}.")
                 return ExitCode.FINDINGS
+
+
+def _offer_agent() -> None:
+    """Name an agent that is installed, in place of a key."""
+    from memtui.agents.acp.catalog import suggest_installed  # noqa: PLC0415 - start-up: only without a key
+
+    if words := suggest_installed():
+        _print_remark(words)
 
 
 def _get_exit_code(fault: events.ChatFault | None) -> ExitCode:

@@ -92,4 +92,5 @@ def build_server_command(
     """The command of `memtui mcp` over a folder, with the same state and settings."""
     more = ["--state", state] if state else []
     more += ["--config", config] if config else [] if uses_config else ["--no-config"]
-    return (sys.executable, "-m", "memtui", "mcp", folder, *more)
+    # -P: the agent may start it in the memory folder, whose files are no modules of ours.
+    return (sys.executable, "-P", "-m", "memtui", "mcp", folder, *more)

@@ -196,6 +196,9 @@ class AcpResponder:
                 state.emit(events.Notice(f"{self._title} began anew: it cannot resume the earlier session."))
         assert state.model is not None
         state.emit(events.Ready(state.model, "its own program", "acp"))
+        if models := self._list_models():
+            state.connection.models = models
+            state.emit(events.ModelsListed(models))
 
     def _find_earlier_session(self) -> str | None:
         """The agent's id of the session that this conversation had with it before."""
@@ -546,6 +549,14 @@ class AcpResponder:
             return
         self._state.model = events.Model(to_one_line(id))
         self._state.emit(events.ModelChanged(self._state.model))
+
+    def _list_models(self) -> tuple[events.Model, ...]:
+        option = self._find_option("model")
+        found = list[events.Model]()
+        for each in option.options if option is not None else ():
+            choices = each.options if isinstance(each, schema.SessionConfigSelectGroup) else [each]
+            found += [events.Model(to_one_line(one.value), to_one_line(one.name)) for one in choices]
+        return tuple(found)
 
     def _find_option(self, category: str) -> schema.SessionConfigOptionSelect | None:
         options = self._session.config_options if self._session is not None else None

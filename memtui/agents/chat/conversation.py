@@ -257,6 +257,11 @@ class ChatController:
         self._schedule_action(lambda: self._state.set_request_options(thinking=thinking))
 
     @property
+    def uses_sdk(self) -> bool:
+        """Whether a model that the SDK reaches answers, and no agent's own program."""
+        return isinstance(self._responder, SdkResponder)
+
+    @property
     def is_busy(self) -> bool:
         """Whether a turn is under way, or about to be."""
         return self._in_turn or (bool(self._queue) and not self._is_held)

@@ -16,7 +16,9 @@ from memtui.agents.chat.events import (
     CallStarted,
     ChatEvent,
     ChatFault,
+    ChatOptions,
     ConversationRewound,
+    FaultKind,
     Notice,
     PolicyChanged,
     Prompt,
@@ -215,6 +217,16 @@ class ConversationController(ConversationScreenController):
         if fault.prompt is not None and not self._prompt_controller.restore_prompt(fault.prompt):
             words = f"{words} {label_key('chat.older')} in an empty box recalls your message."
         self.message.show_message(chat_state.shorten_sentences(words, self.message.size.width - 2), warning=True)
+        if fault.kind is FaultKind.NO_KEY and self.screen.options.agent == ChatOptions().agent:
+            self._offer_agent()
+
+    @controller_work(thread=True, exclusive=True, group="offer", exit_on_error=False)
+    def _offer_agent(self) -> None:
+        """Name an agent that is installed, in place of a key; in a thread, because the disk is asked for it."""
+        from memtui.agents.acp.catalog import suggest_installed  # noqa: PLC0415 - start-up: only without a key
+
+        if words := suggest_installed():
+            self._events.put(Notice(words))
 
     def _end_turn(self, ended: TurnEnded) -> None:
         self.screen.update_chat_title()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.acp.catalog import KnownAgent
+from memtui.agents.acp.catalog import KnownAgent, build_server_command
 from memtui.agents.acp.responder import AcpOptions, AcpResponder
 from memtui.agents.chat.conversation import ChatController
 from memtui.agents.chat.events import ChatOptions, Prompt, TurnEnded
@@ -98,7 +98,7 @@ def talking(
     limits: dict[str, float],
 ) -> Iterator[Talk]:
     agent = KnownAgent("scripted", "Scripted", (command,), login="scripted login")
-    server = (sys.executable, "-m", "memtui", "mcp", str(folder), "--state", str(state))
+    server = build_server_command(str(folder), str(state), None)
     options = AcpOptions(agent, str(folder.resolve()), server, can_ask=can_ask, **limits)  # type: ignore[arg-type]
     heard = Listener()
     with memtui.open(folder, state=state) as memory:

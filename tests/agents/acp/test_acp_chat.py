@@ -1,5 +1,6 @@
 """A conversation with an agent's own program over the Agent Client Protocol, against one that follows a script."""
 
+import queue
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 from memtui.agents.chat import events
 from memtui.agents.chat.events import TurnOutcome
 from memtui.agents.chat.sessions.store import ChatSession
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Proposal, Verdict
 from memtui.core.events import Agent
-from tests.agents.acp.conftest import Start
+from tests.agents.acp.conftest import Start, Talk
+from tests.agents.chat.listener import SECONDS
 
 OPTIONS = [
     {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
@@ -48,7 +50,7 @@ def test_the_agent_gets_the_folder_and_the_memory_and_its_words_come_in_order(st
     opened = by_method["session/new"]
     assert opened["cwd"] == str(talk.folder)
     server = opened["mcpServers"][0]
-    assert server["args"][:4] == ["-m", "memtui", "mcp", str(talk.folder)]
+    assert server["args"][:5] == ["-P", "-m", "memtui", "mcp", str(talk.folder)]
     assert "--ask" in server["args"]
     assert server["args"][-2:] == ["--session", talk.chat.session_id]
     assert by_method["session/prompt"]["prompt"] == [{"type": "text", "text": "Hello"}]
@@ -291,3 +293,65 @@ def test_clearing_begins_a_session_of_its_own(start: Start) -> None:
     talk.heard.next(events.ConversationRewound)
     talk.say("Again")
     assert [each.get("method") for each in talk.sent].count("session/new") == 2
+
+
+def make_proposal(talk: Talk, text: str) -> Proposal:
+    """A change that the agent's MCP server asks about."""
+    command = {"command": "create", "path": "/memories/mcp.md", "file_text": text}
+    proposal = talk.memory.propose(command, actor=Agent("Scripted", session=talk.chat.session_id), call_id="7")
+    assert proposal is not None
+    return proposal
+
+
+def test_a_change_through_the_mcp_server_is_decided_by_the_policy_of_the_moment(start: Start) -> None:
+    talk = start(policy=ApprovalPolicy.ALLOW)
+    verdicts: queue.Queue[Verdict] = queue.Queue()
+    proposal = make_proposal(talk, "one\n")
+    talk.chat.decide(proposal, verdicts.put)
+    assert verdicts.get(timeout=SECONDS) == Allow()
+    talk.chat.set_policy(ApprovalPolicy.READ_ONLY)
+    talk.chat.decide(proposal, verdicts.put)
+    assert isinstance(verdicts.get(timeout=SECONDS), Deny)
+    talk.chat.set_policy(ApprovalPolicy.ASK)
+    talk.chat.decide(proposal, verdicts.put)
+    asked = talk.heard.next(events.ApprovalNeeded)
+    assert asked.proposal is proposal
+    talk.chat.answer(asked.number, Allow(always="/"))
+    assert verdicts.get(timeout=SECONDS) == Allow()
+    assert talk.heard.next(events.PolicyChanged, lambda each: bool(each.always)).always == {"/"}
+    talk.chat.decide(proposal, verdicts.put)
+    assert verdicts.get(timeout=SECONDS) == Allow()
+    assert len(talk.heard.of(events.ApprovalNeeded)) == 1
+
+
+def test_what_the_agent_wrote_through_another_process_belongs_to_its_turn(start: Start) -> None:
+    talk = start([["text", "Working"], ["hang"]])
+    talk.chat.send(events.Prompt("Remember"))
+    talk.heard.next(events.TextDelta)
+    own = Agent("Scripted", session=talk.chat.session_id)
+    for name, actor in (("own.md", own), ("other.md", Agent("Scripted", session="another"))):
+        talk.memory.execute({"command": "create", "path": f"/memories/{name}", "file_text": "x\n"}, actor=actor)
+    talk.chat.stop()
+    ended = talk.heard.next(events.TurnEnded)
+    assert [each.path for each in ended.memory_changes] == ["own.md"]
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert sorted(each.name for each in talk.folder.iterdir()) == ["other.md"]
+
+
+def test_a_model_of_the_agents_own_is_chosen_and_one_is_not_where_it_offers_none(start: Start) -> None:
+    choices = [{"value": "big", "name": "Big"}, {"value": "small", "name": "Small"}]
+    option = {"id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big"}
+    talk = start(
+        session={"configOptions": [{**option, "options": choices}]},
+        answers={"session/set_config_option": {"result": {"configOptions": []}}},
+    )
+    assert [each.id for each in talk.heard.next(events.ModelsListed).models] == ["big", "small"]
+    talk.chat.set_model("small")
+    assert talk.heard.next(events.ModelChanged).model.id == "small"
+    asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_config_option"]
+    assert asked == [{"sessionId": "s1", "configId": "m", "value": "small"}]
+    other = start()
+    other.heard.next(events.Ready)
+    other.chat.set_model("small")
+    other.heard.next(events.Notice, lambda each: "offers no models" in each.sentence)
