@@ -62,7 +62,7 @@ class Agent:
                 info = {"name": "scripted", "version": "1"}
                 self.send({"id": id, "result": {"protocolVersion": 1, "agentCapabilities": able, "agentInfo": info}})
             elif method == "session/new":
-                self.send({"id": id, "result": {"sessionId": "s1", **self.script.get("session", {})}})
+                self.send({"id": id, "result": {"sessionId": "s1", **self.script.get("opened", {})}})
             elif method == "session/prompt":
                 self.take_turn(id)
             elif id is not None:

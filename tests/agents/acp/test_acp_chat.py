@@ -343,7 +343,7 @@ def test_a_model_of_the_agents_own_is_chosen_and_one_is_not_where_it_offers_none
     choices = [{"value": "big", "name": "Big"}, {"value": "small", "name": "Small"}]
     option = {"id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big"}
     talk = start(
-        session={"configOptions": [{**option, "options": choices}]},
+        opened={"configOptions": [{**option, "options": choices}]},
         answers={"session/set_config_option": {"result": {"configOptions": []}}},
     )
     assert [each.id for each in talk.heard.next(events.ModelsListed).models] == ["big", "small"]
