@@ -8,6 +8,7 @@ log, one JSON object a line. The steps:
 | `["update", {...}]` | sends a `session/update` |
 | `["text", "..."]` | the same, for a piece of the answer |
 | `["ask", method, {...}]` | sends a request, and logs the answer as `{"answer": ...}` |
+| `["mcp", tool, {...}]` | calls a tool of the MCP server that it was given, and logs the answer |
 | `["garbage", "..."]` | writes a line as it stands |
 | `["hang"]` | waits for a `session/cancel`, and ends the turn as cancelled |
 | `["deaf"]` | waits for ever |
@@ -19,6 +20,7 @@ log, one JSON object a line. The steps:
 """
 
 import json
+import subprocess
 import sys
 from typing import Any, TextIO
 
@@ -31,6 +33,7 @@ class Agent:
         self.turns = list(script.get("turns", []))
         self.log = log
         self.asked = 0
+        self.server: dict[str, Any] = {}
 
     def send(self, message: Message) -> None:
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -62,6 +65,7 @@ class Agent:
                 info = {"name": "scripted", "version": "1"}
                 self.send({"id": id, "result": {"protocolVersion": 1, "agentCapabilities": able, "agentInfo": info}})
             elif method == "session/new":
+                self.server = message["params"]["mcpServers"][0]
                 self.send({"id": id, "result": {"sessionId": "s1", **self.script.get("opened", {})}})
             elif method == "session/prompt":
                 self.take_turn(id)
@@ -79,6 +83,8 @@ class Agent:
                     self.update({"sessionUpdate": "agent_message_chunk", "content": content})
                 case "ask":
                     self.ask(values[0], values[1])
+                case "mcp":
+                    self.call_tool(values[0], values[1])
                 case "garbage":
                     sys.stdout.write(values[0] + "\n")
                     sys.stdout.flush()
@@ -112,6 +118,33 @@ class Agent:
             if message.get("id") == f"a{self.asked}" and "method" not in message:
                 self.write_log({"answer": message.get("result", message.get("error"))})
                 return
+
+    def call_tool(self, name: str, arguments: Message) -> None:
+        pipe = subprocess.PIPE
+        command = [self.server["command"], *self.server["args"]]
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+            assert process.stdin
+            assert process.stdout
+
+            def request(id: int, method: str, content: Message) -> Message:
+                assert process.stdin
+                assert process.stdout
+                process.stdin.write(
+                    json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": content}) + "\n"
+                )
+                process.stdin.flush()
+                for line in process.stdout:
+                    message: Message = json.loads(line)
+                    if message.get("id") == id:
+                        return message
+                raise AssertionError("the server ended")
+
+            about = {"name": "scripted", "version": "1"}
+            request(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about})
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}) + "\n")
+            answer = request(2, "tools/call", {"name": name, "arguments": arguments})
+            self.write_log({"answer": answer.get("result", answer.get("error"))})
+            process.stdin.close()
 
 
 if __name__ == "__main__":
