@@ -164,15 +164,15 @@ def shorten_sentences(words: str, width: int) -> str:
     return fitting
 
 
-def describe_turn_end(ended: TurnEnded) -> str:
-    """How a turn ended, in a sentence."""
+def describe_turn_end(ended: TurnEnded, agent: str = "Claude") -> str:
+    """How a turn of an agent ended, in a sentence."""
     beginning = {
-        TurnOutcome.DONE: "Claude finished",
+        TurnOutcome.DONE: f"{agent} finished",
         TurnOutcome.STOPPED: "Stopped; the text so far is kept",
         TurnOutcome.FAULT: "Ended by an error; the text so far is kept",
         TurnOutcome.CUT: "The answer was cut off; the text so far is kept",
-        TurnOutcome.REFUSED: "Claude declined to continue",
-        TurnOutcome.TOO_MANY_CALLS: "Ended after too many tool calls; say `go on` to let Claude continue",
+        TurnOutcome.REFUSED: f"{agent} declined to continue",
+        TurnOutcome.TOO_MANY_CALLS: f"Ended after too many tool calls; say `go on` to let {agent} continue",
     }[ended.end]
     counts = []
     if ended.calls:

@@ -12,6 +12,10 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 
 
+_LONGEST_TITLE = 40
+"""Characters of the name of a program in sentences."""
+
+
 class AgentUnavailable(MemtuiError):
     """There is no such agent, or it is not installed; as a sentence with the next step."""
 
@@ -76,7 +80,7 @@ def find_agent(given: str) -> KnownAgent:
             f"There is no agent and no program {to_one_line(words[0]) if words else shown!r}. "
             "To list the agents: memtui chat --agent"
         )
-    title = to_one_line(words[0].rpartition("/")[2])
+    title = to_one_line(words[0].rpartition("/")[2])[:_LONGEST_TITLE]
     return KnownAgent(given, title, ((program, *words[1:]),))
 
 

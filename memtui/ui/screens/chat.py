@@ -127,7 +127,7 @@ class ComposerController(ConversationScreenController):
 
 
 _DRAFT_SECONDS = 1.0
-_EMPTY = "This folder has no notes yet.\n\nWhat Claude writes appears here."
+_EMPTY = "This folder has no notes yet.\n\nWhat {agent} writes appears here."
 _LEFT_COLUMNS = 24
 """Columns that a pane has at least, however far the divider is moved."""
 
@@ -200,13 +200,13 @@ class ChatScreen(ConversationScreen, inherit_css=False):
         with Container(id="body"):
             with Vertical(id="talk"):
                 yield TranscriptView(id="transcript", classes="pane")
-                yield ApprovalView(id="question")
+                yield ApprovalView(id="question", asker=self.options.agent)
             yield TreeView(id="files", classes="pane")
-            yield Static(Content(_EMPTY), id="memory-empty", classes="pane")
+            yield Static(Content(_EMPTY.format(agent=self.options.agent)), id="memory-empty", classes="pane")
             with Container(id="side"):
                 yield NoteView(id="note", classes="pane")
                 yield ChangeView(id="change", classes="pane")
-            yield ComposerBox(self.command_controller.list_commands(), id="box")
+            yield ComposerBox(self.command_controller.list_commands(), self.options.agent, id="box")
             yield ActivityView(id="activity", classes="pane")
         yield from self.compose_footer()
 

@@ -232,7 +232,7 @@ class ConversationController(ConversationScreenController):
         self.screen.update_chat_title()
         if ended.end is not TurnOutcome.FAULT:
             hint = f"{label_key('chat.review')} reviews it." if ended.memory_changes else ""
-            self.message.show_message(chat_state.describe_turn_end(ended), hint=hint)
+            self.message.show_message(chat_state.describe_turn_end(ended, self.screen.options.agent), hint=hint)
         self._question_controller.go_back_to_message()
 
     def _rewind(self, event: ConversationRewound) -> None:

@@ -222,6 +222,7 @@ class ApprovalView(Vertical):
         id: Its id in the DOM.
         clock: Seconds, for the grace period.
         edit: Opens a text in the external editor.
+        asker: The name of the agent that gets the reason; by default that of the class.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -291,8 +292,10 @@ class ApprovalView(Vertical):
         id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         edit: Callable[..., str] = edit_text_externally,
+        asker: str = "",
     ) -> None:
         super().__init__(id=id)
+        self._asker = asker or self.ASKER
         self._clock = clock
         self._edit = edit
         self._armed_at = 0.0
@@ -322,7 +325,7 @@ class ApprovalView(Vertical):
         self.question, self.preview = asked, None
         self._close_inputs()
         self.display = True
-        self.border_title = Content(truncate(f"{self.ASKER} asks", max(self.size.width - 4, 12)))
+        self.border_title = Content(truncate(f"{self._asker} asks", max(self.size.width - 4, 12)))
         self.border_subtitle = ""
         self.diff.show_notice("Comparing")
         self._show_words("change", "")
@@ -422,7 +425,7 @@ class ApprovalView(Vertical):
                 (label_key("question.back"), "back, keep text"),
             ]
         elif self.has_class("-reasoning"):
-            pairs = [(ENTER, f"no, send the reason to {self.ASKER}"), (label_key("question.no_reason"), "back")]
+            pairs = [(ENTER, f"no, send the reason to {self._asker}"), (label_key("question.no_reason"), "back")]
         else:
             is_editable = self.question is not None and self.question.proposal.editable_change is not None
             always = self.preview.always if self.preview is not None else None
@@ -520,7 +523,7 @@ class ApprovalView(Vertical):
             self._show_keys()
             self.reason.focus()
             self._remark(
-                f"Nothing is written; {self.ASKER} gets your reason. {label_key('question.no_reason')} goes back."
+                f"Nothing is written; {self._asker} gets your reason. {label_key('question.no_reason')} goes back."
             )
 
     @on(Input.Submitted)

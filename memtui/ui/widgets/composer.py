@@ -122,8 +122,8 @@ class Composer(OrderedTextArea):
     class NextPaneRequested(Message):
         """The person wants to go to the next pane."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        placeholder = Content("Write to Claude, or / for commands")
+    def __init__(self, agent: str = "Claude", *, id: str | None = None) -> None:
+        placeholder = Content(f"Write to {agent}, or / for commands")
         super().__init__(id=id, highlight_cursor_line=False, placeholder=placeholder)
         self.cursor_blink = False
         self.earlier: Sequence[str] = ()
@@ -250,8 +250,9 @@ class ComposerBox(Vertical):
     composer = getters.query_one(Composer)
     suggestions = getters.query_one(SuggestionRows)
 
-    def __init__(self, commands: Sequence[SlashCommand], *, id: str | None = None) -> None:
+    def __init__(self, commands: Sequence[SlashCommand], agent: str = "Claude", *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._agent = agent
         self._commands = commands
         self._queue: list[tuple[str, Prompt]] = []
         self._chosen = 0
@@ -263,7 +264,7 @@ class ComposerBox(Vertical):
 
     def compose(self) -> ComposeResult:
         yield SuggestionRows()
-        yield Composer(id="composer")
+        yield Composer(self._agent, id="composer")
 
     def on_mount(self) -> None:
         self.update_title()

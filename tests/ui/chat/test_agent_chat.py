@@ -29,7 +29,7 @@ async def test_a_change_over_mcp_is_asked_about_in_the_pane_and_undone_with_the_
 ) -> None:
     command = {"command": "create", "path": "/memories/tea.md", "file_text": "green\n"}
     async with chatting(**scripted(tmp_path, [["mcp", "memory", command], ["text", "Kept."]])) as chat:
-        assert "Scripted uses" in chat.said
+        assert "Scripted uses" in chat.text
         await chat.say("Remember")
         await chat.asked()
         assert "Scripted wants to create tea.md" in chat.text
