@@ -47,7 +47,7 @@ def add_chat_options(parser: Parser) -> None:
         "--agent", "NAME", "an agent of yours, by name or command; alone: list them", nargs="?", const=_LIST_AGENTS
     )
     parser.add_value("--model", "ID", "which model; default: the newest", type=_parse_model)
-    parser.add_value("--system", "FILE", "a system prompt of your own", type=parse_text_file)
+    parser.add_value("--system", "FILE", type=parse_text_file)
     parser.add_value("--guidance", "TEXT", "what to remember, or a FILE with it", type=parse_guidance)
     parser.add_value("--effort", "LEVEL", choices=EFFORTS)
     parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None)

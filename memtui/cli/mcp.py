@@ -42,9 +42,9 @@ def add_mcp_options(parser: Parser) -> None:
     parser.add_value("--socket", "PATH", "serve HTTP at a Unix socket, for your user only")
     parser.add_flag("--look-only", "clients change nothing; their views are recorded")
     parser.add_flag("--ask", "you approve each change in a running memtui")
-    parser.add_value("--ask-seconds", "N", "how long to wait; default 50", type=_parse_seconds, default=ASK_SECONDS)
+    parser.add_value("--ask-seconds", "N", type=_parse_seconds, default=ASK_SECONDS)
     parser.add_value("--name", "NAME", "actor's name in history; default: the client's", type=_parse_name)
-    parser.add_value("--session", "ID", "actor's session in history; default: the client's", type=_parse_name)
+    parser.add_value("--session", "ID", type=_parse_name)
     parser.add_value("--guidance", "TEXT", "what to remember, or a FILE with it", type=parse_guidance)
 
 

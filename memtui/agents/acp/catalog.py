@@ -11,7 +11,6 @@ from memtui.core.errors import MemtuiError
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 
-
 _LONGEST_TITLE = 40
 """Characters of the name of a program in sentences."""
 

@@ -52,15 +52,6 @@ class ConversationScreen(BrowseScreen):
             self.message.show_message(self.no_chat_reason or "Opening the conversation. Try again in a moment.")
         return self.chat
 
-    def decide_elsewhere(self, question: "ApprovalQuestion") -> bool:
-        """Have the conversation decide on a change of its own agent, which comes through the MCP server."""
-        actor, session = question.proposal.actor, self.chat_session
-        is_own = isinstance(actor, Agent) and session is not None and actor.session == session.id
-        if self.chat is None or not is_own:
-            return False
-        self.chat.decide(question.proposal, question.answer)
-        return True
-
     def stop(self) -> None:
         """Stop the turn; the text until now is kept."""
         if self.chat is not None:
@@ -152,6 +143,16 @@ class QuestionController(ConversationScreenController):
     def __init__(self, screen: ConversationScreen) -> None:
         super().__init__(screen)
         self._had_focus = False
+        screen.decide_elsewhere = self._decide_elsewhere
+
+    def _decide_elsewhere(self, question: "ApprovalQuestion") -> bool:
+        """Have the conversation decide on a change of its own agent, which comes through the MCP server."""
+        actor, session, chat = question.proposal.actor, self.screen.chat_session, self.screen.chat
+        is_own = isinstance(actor, Agent) and session is not None and actor.session == session.id
+        if chat is None or not is_own:
+            return False
+        chat.decide(question.proposal, question.answer)
+        return True
 
     def show(self, asked: ApprovalNeeded) -> None:
         """Show a question; the focus goes there unless the person is busy elsewhere."""

@@ -92,6 +92,8 @@ class FolderScreen(ControlledScreen[None]):
         self, folder: str, *, title: str, state: str | None = None, label: str = "", read_only: bool = False
     ) -> None:
         super().__init__()
+        self.decide_elsewhere: Callable[[ApprovalQuestion], bool] = lambda _: False
+        """Has a question of another process decided by who started that; whether it is."""
         self.session = FolderSession(folder, self.post_message, state=state, read_only=read_only)
         self.folder_title = title
         self.status = HeaderStatus(title, label, read_only=read_only)
@@ -138,10 +140,6 @@ class FolderScreen(ControlledScreen[None]):
     def is_read_only(self) -> bool:
         """Whether nothing can be changed."""
         return self.status.read_only
-
-    def decide_elsewhere(self, question: "ApprovalQuestion") -> bool:  # noqa: ARG002 - of a screen with an agent
-        """Have a question of another process decided by who started it; whether that is done."""
-        return False
 
     def show_message(self, words: str, *, warning: bool = False) -> None:
         """Show a message here, and on the screen above, where the person is; nowhere while the program ends."""
