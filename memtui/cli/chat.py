@@ -52,7 +52,7 @@ def add_chat_options(parser: Parser) -> None:
     parser.add_value("--effort", "LEVEL", choices=EFFORTS)
     parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, default=None)
     parser.add_value("--resume", "ID", "continue a session; default: the last", nargs="?", const=_LAST)
-    parser.add_value("--fork", "ID", "continue a copy of a session", nargs="?", const=_LAST)
+    parser.add_value("--fork", "ID", nargs="?", const=_LAST)
     parser.add_flag("--sessions", "list the sessions")
     parser.add_value("--export", "ID", "print a session as Markdown", nargs="?", const=_LAST)
     parser.add_value("-o --output", "FILE", "export to a new file, for its owner only")

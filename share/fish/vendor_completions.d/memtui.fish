@@ -159,7 +159,7 @@ complete -c memtui -n '__fish_seen_subcommand_from chat' -l guidance -x -d 'what
 complete -c memtui -n '__fish_seen_subcommand_from chat' -l effort -x -d ''
 complete -c memtui -n '__fish_seen_subcommand_from chat' -l thinking -l no-thinking -d ''
 complete -c memtui -n '__fish_seen_subcommand_from chat' -l resume -x -d 'continue a session; default: the last'
-complete -c memtui -n '__fish_seen_subcommand_from chat' -l fork -x -d 'continue a copy of a session'
+complete -c memtui -n '__fish_seen_subcommand_from chat' -l fork -x -d ''
 complete -c memtui -n '__fish_seen_subcommand_from chat' -l sessions -d 'list the sessions'
 complete -c memtui -n '__fish_seen_subcommand_from chat' -l export -x -d 'print a session as Markdown'
 complete -c memtui -n '__fish_seen_subcommand_from chat' -s o -l output -r -F -d 'export to a new file, for its owner only'
