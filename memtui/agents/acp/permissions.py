@@ -69,7 +69,10 @@ def build_proposal(folder: str, actor: Agent, call: schema.ToolCallUpdate, lasti
             name = os.path.relpath(path, folder) if is_below(folder, path) else path
             before = None if each.old_text is None else _keep_text(each.old_text, texts)
             changes.append(Change(name, before, _keep_text(each.new_text, texts)))
-    title = to_one_line(call.title or call.kind or "use a tool")[:_LONGEST_TITLE]
+    words = to_one_line(call.title or "")[:_LONGEST_TITLE]
+    kind = call.kind if call.kind not in (None, "other") else ""
+    title = words if not kind or kind in words.lower() else f"{kind} {words}".rstrip()
+    title = title or "a tool without a name"
     permission = Permission(title, "" if changes else _format_detail(call.raw_input), lasting)
     first = f"{ROOT_NAME}/{changes[0].path.lstrip('/')}" if changes else ROOT_NAME
     return Proposal(

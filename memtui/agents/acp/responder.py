@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from acp import schema
@@ -100,7 +100,8 @@ class AcpResponder:
         self._session: schema.NewSessionResponse | schema.LoadSessionResponse | None = None
         self._questions = QuestionLine(state.questions)
         self._executor = ToolExecutor(state.gate, state.worker, self._questions, state.record_policy_change)  # type: ignore[arg-type]
-        self._deciding: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._recording = asyncio.Lock()
         self._reader: UpdateReader | None = None
         self._record: TurnRecord | None = None
         self._head = 0
@@ -240,7 +241,7 @@ class AcpResponder:
 
     async def close(self) -> None:
         """End the program, and close the conversation's own part."""
-        for task in self._deciding:
+        for task in self._tasks:
             task.cancel()
         try:
             await self._disconnect()
@@ -375,22 +376,46 @@ class AcpResponder:
 
     async def _record_writes(self) -> None:
         """Add the agent's events of the journal since the last time to the turn."""
-        record, state = self._record, self._state
-        if record is None:
-            return
-        found = await state.worker.run(lambda: list(state.memory.events(self._head)))
-        for event in found:
-            self._head = max(self._head, event.seq)
-            is_own = isinstance(event.actor, Agent) and event.actor.session == state.session.id
-            if is_own and event.seq not in self._recorded:
-                self._recorded.add(event.seq)
-                self._add_event(record, event)
+        state = self._state
+        async with self._recording:
+            head = self._head
+            found = await state.worker.run(lambda: list(state.memory.events(head)))
+            record = self._record
+            if record is None:
+                return
+            for event in found:
+                self._head = max(self._head, event.seq)
+                is_own = isinstance(event.actor, Agent) and event.actor.session == state.session.id
+                if is_own and event.seq not in self._recorded:
+                    self._recorded.add(event.seq)
+                    self._add_event(record, event)
+
+    def _schedule_recording(self) -> None:
+        """Add the agent's events to the turn while it goes on, in the background."""
+
+        async def run() -> None:
+            with contextlib.suppress(MemtuiError):  # the end of the turn says that the memory is closed
+                await self._record_writes()
+
+        self._add_task(run())
+
+    def _add_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _name_call(self, call_id: str) -> str:
+        """The id of a call of the MCP server's in the transcript: its own number begins anew with each server."""
+        return f"memtui_{self._state.turn}_{call_id}"
 
     def _add_event(self, record: TurnRecord, event: Event) -> None:
         fields: dict[str, object] = {"command": event.command, "path": event.path}
         if event.new_path is not None:
             fields = {"command": event.command, "old_path": event.path, "new_path": event.new_path}
-        call = ToolCall(f"memtui_{event.seq}", TOOL, fields, True)
+        if self._reader is not None:
+            self._reader.end_text()
+        id = self._name_call(event.call_id) if event.call_id is not None else f"memtui_{event.seq}"
+        call = ToolCall(id, TOOL, fields, True)
         self._state.emit(events.CallStarted(self._state.turn, call.id, TOOL, fields))
         record.add_result(call, ToolResult(event.answer or "", event.is_error, event))
 
@@ -424,6 +449,8 @@ class AcpResponder:
             return
         if told.session_id == self._session_id:
             self._reader.take(told.update)
+            if isinstance(told.update, schema.ToolCallProgress) and told.update.status in ("completed", "failed"):
+                self._schedule_recording()
 
     async def _answer_permission(self, asked: schema.RequestPermissionRequest) -> Any:
         state, call = self._state, asked.tool_call
@@ -517,7 +544,7 @@ class AcpResponder:
                 elif decision is not None:
                     verdict = Deny("the person lets this conversation only read")
                 else:
-                    given = await self._questions.ask(state.turn, proposal.call_id or "", proposal)
+                    given = await self._questions.ask(state.turn, self._name_call(proposal.call_id or ""), proposal)
                     before = state.gate.always
                     state.gate.accept_verdict(proposal, given)
                     verdict = Allow() if isinstance(given, Allow) else given
@@ -527,9 +554,7 @@ class AcpResponder:
                 if answer(verdict) is False:
                     state.emit(events.Notice(f"{self._title} did not wait for the answer. Nothing was written."))
 
-        task = asyncio.ensure_future(run())
-        self._deciding.add(task)
-        task.add_done_callback(self._deciding.discard)
+        self._add_task(run())
 
     def set_model(self, id: str) -> Awaitable[None]:
         """Have another of the agent's models answer."""

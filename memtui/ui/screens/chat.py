@@ -43,6 +43,7 @@ from memtui.ui.widgets.approval import ApprovalView
 from memtui.ui.widgets.change import ChangeView
 from memtui.ui.widgets.composer import Composer, ComposerBox
 from memtui.ui.widgets.markdown.view import NoteView
+from memtui.ui.widgets.transcript.items import CLAUDE
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView
 
@@ -199,7 +200,11 @@ class ChatScreen(ConversationScreen, inherit_css=False):
         yield Header()
         with Container(id="body"):
             with Vertical(id="talk"):
-                yield TranscriptView(id="transcript", classes="pane")
+                yield TranscriptView(
+                    agent=CLAUDE if self.options.agent == ChatOptions().agent else "agent",
+                    id="transcript",
+                    classes="pane",
+                )
                 yield ApprovalView(id="question", asker=self.options.agent)
             yield TreeView(id="files", classes="pane")
             yield Static(Content(_EMPTY.format(agent=self.options.agent)), id="memory-empty", classes="pane")

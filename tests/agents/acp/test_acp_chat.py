@@ -134,7 +134,7 @@ def test_a_permission_is_asked_in_the_same_pane_and_its_text_is_not_asked_about_
     talk.chat.send(events.Prompt("Remember"))
     asked = talk.heard.next(events.ApprovalNeeded)
     assert asked.proposal.permission is not None
-    assert (asked.proposal.permission.title, asked.proposal.permission.is_lasting) == ("Write a.md", True)
+    assert (asked.proposal.permission.title, asked.proposal.permission.is_lasting) == ("edit Write a.md", True)
     assert asked.proposal.text(asked.proposal.changes[0].after) == "one\n"
     assert asked.proposal.consent_scope is None
     talk.chat.answer(asked.number, Allow())

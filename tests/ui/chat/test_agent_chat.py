@@ -38,6 +38,8 @@ async def test_a_change_over_mcp_is_asked_about_in_the_pane_and_undone_with_the_
         await chat.ended(1)
         assert chat.memory("tea.md") == "green\n"
         assert "Kept." in chat.said
+        assert "not run" not in chat.text
+        assert "claude" not in chat.text.lower()
         await chat.say("/undo")
         await chat.wait_for(lambda: chat.memory("tea.md") is None, "the undo")
 
@@ -54,7 +56,7 @@ async def test_a_permission_shows_its_words_and_offers_only_what_the_agent_takes
     async with chatting(**scripted(tmp_path, [ask, ["text", "Fine."]])) as chat:
         await chat.say("Go")
         await chat.asked()
-        assert "Scripted wants to use its own tool: Run a" in chat.text
+        assert "Scripted wants to use its own tool: execute Run a" in chat.text
         assert "ls -l" in chat.text
         assert "always" not in str(chat.screen.question_view.query_one("#question-keys").render())
         await chat.press("A")

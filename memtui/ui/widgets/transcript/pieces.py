@@ -28,6 +28,8 @@ class TranscriptFrame:
     """The columns of the view, without its scrollbar."""
 
     columns: int
+    agent: str = "claude"
+    """The name beside what the agent says: at most six cells."""
 
     @property
     def is_narrow(self) -> bool:

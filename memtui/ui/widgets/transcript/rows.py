@@ -64,8 +64,9 @@ def _get_fold_mark(is_open: bool) -> str:
 
 def _render_message(message: MessageItem, frame: TranscriptFrame, *, gap: bool) -> TranscriptPiece:
     """A message: Markdown of the model, or the person's words as typed."""
-    head = [MarkdownRow((TextSpan(message.speaker, message.speaker),), 0, 0)] if frame.is_narrow else []
-    label = "" if frame.is_narrow else message.speaker
+    name = YOU if message.speaker == YOU else frame.agent
+    head = [MarkdownRow((TextSpan(name, message.speaker),), 0, 0)] if frame.is_narrow else []
+    label = "" if frame.is_narrow else name
     if message.speaker != YOU:
         document = NoteDocument(message.text, NoteLayout("markdown", "rendered", frame.width))
         return TranscriptPiece(head, document, label=label, gap=gap)
@@ -314,7 +315,8 @@ def _render_call(call: CallItem, frame: TranscriptFrame, *, gap: bool) -> Transc
         return TranscriptPiece(head, fold="▸", gap=gap)
     tail = list(_render_lines(_iter_changed_lines(call), width, done=not call.is_error and call.edit is None))
     if call.text:
-        title = "shown to claude" if _get_verb(call) == "view" and not call.is_error else "sent to claude"
+        is_view = _get_verb(call) == "view" and not call.is_error
+        title = f"{'shown' if is_view else 'sent'} to {frame.agent}"
         tail += _render_answer(title, call.text, width)
     return TranscriptPiece(head, tail=tail, fold="▾", gap=gap)
 
@@ -442,7 +444,7 @@ _LETTER = {"created": ("+", "added"), "changed": ("~", "changed"), "deleted": ("
 _ENDS = {
     TurnOutcome.STOPPED: ("stopped", "stopped by you; the text so far is kept"),
     TurnOutcome.CUT: ("stopped", "cut off: the answer reached its length limit, or its stream ended early"),
-    TurnOutcome.REFUSED: ("stopped", "claude declined to continue"),
+    TurnOutcome.REFUSED: ("stopped", "{agent} declined to continue"),
     TurnOutcome.TOO_MANY_CALLS: ("stopped", "stopped after {calls:,} tool calls in one turn; say what to do next"),
 }
 
@@ -479,7 +481,7 @@ def _render_turn_end(ended: TurnEndItem, frame: TranscriptFrame, *, gap: bool) -
     head: list[MarkdownRow] = []
     if ended.end in _ENDS and not (ended.is_explained and ended.end is not TurnOutcome.STOPPED):
         role, words = _ENDS[ended.end]
-        head += wrap_prose([TextSpan(words.format(calls=ended.calls), role)], width, 0)
+        head += wrap_prose([TextSpan(words.format(calls=ended.calls, agent=frame.agent), role)], width, 0)
     if ended.remembered:
         head.append(_render_summary(ended, width))
         head += _render_changes(ended, width)

@@ -21,7 +21,15 @@ from memtui.agents.chat.events import ChatEvent
 from memtui.core.lazy_dataclass import dataclass
 from memtui.ui.widgets.line_view import TextView, copy_selection, make_scroll_bindings, overlay_selection
 from memtui.ui.widgets.markdown.view import ROLES, NoteView
-from memtui.ui.widgets.transcript.items import CallItem, MessageItem, ThoughtItem, TranscriptItem, TranscriptModel
+from memtui.ui.widgets.transcript.items import (
+    CLAUDE,
+    YOU,
+    CallItem,
+    MessageItem,
+    ThoughtItem,
+    TranscriptItem,
+    TranscriptModel,
+)
 from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, TranscriptStack
 from memtui.ui.widgets.transcript.rows import can_fold, find_block_at, render_item
 
@@ -81,6 +89,7 @@ class TranscriptView(TextView):
 
     Args:
         clock: Seconds, for durations.
+        agent: The name beside what the agent says: at most six cells.
         id: Its id in the DOM.
         classes: Its CSS classes.
     """
@@ -135,15 +144,17 @@ class TranscriptView(TextView):
         text: str
 
     def __init__(
-        self, *, clock: Callable[[], float] = monotonic, id: str | None = None, classes: str | None = None
-    ) -> None:
+        self, *, clock: Callable[[], float] = monotonic, agent: str = CLAUDE, id: str | None = None,
+        classes: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(id=id, classes=classes)
+        self._agent = agent
         self._clock = clock
         self._conversation = TranscriptModel()
         self._pending_events: list[tuple[ChatEvent, float]] = []
         """Events since the last flush, and when: until then, rows and items belong together."""
         self._make_piece = lambda item, above, frame: render_item(item, above, frame, clock())
-        self._stack = TranscriptStack(self._conversation.items, self._make_piece, TranscriptFrame(80))
+        self._stack = TranscriptStack(self._conversation.items, self._make_piece, TranscriptFrame(80, agent))
         self._cursor: tuple[TranscriptItem, int] | None = None
         """An item, and the number of its row; `None` for the last row."""
         self.is_following = True
@@ -402,7 +413,7 @@ class TranscriptView(TextView):
 
     def on_resize(self) -> None:
         """Wrap the text to the new width, with the same row at the top."""
-        frame = TranscriptFrame(self._viewport.width)
+        frame = TranscriptFrame(self._viewport.width, self._agent)
         if frame != self._stack.frame:
             anchor, cursor = self._get_anchor(), None
             if self._cursor is not None:
@@ -547,9 +558,10 @@ class TranscriptView(TextView):
         if is_last and self._conversation.is_last_being_written and self.app.animation_level != "none":
             text = _add_caret(text, style("caret"))
         room = frame.gutter - 3
+        name = drawn.label if drawn.label in ("", YOU) else CLAUDE
         gutter = [
             Segment(">" if is_cursor else " ", style("cursor" if is_cursor else band)),
-            Segment(drawn.label[:room].ljust(room), style(f"{band} {drawn.label}")),
+            Segment(drawn.label[:room].ljust(room), style(f"{band} {name}")),
             Segment(f"{drawn.fold:1} ", style(f"{band} fold")),
         ]
         strip = Strip([*gutter, *text], frame.gutter + text.cell_length)
