@@ -91,7 +91,7 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
     agent = None
     if arguments.agent is not None:
         agent = _find_agent(arguments.agent)
-        chat_options = replace(chat_options, agent=agent.title, model=None)
+        chat_options = replace(chat_options, agent=agent.title, model=arguments.model)
     if arguments.print is not None:
         from memtui.cli import chat_print  # noqa: PLC0415 - start-up: only this verb
 

@@ -200,6 +200,8 @@ class AcpResponder:
         if models := self._list_models():
             state.connection.models = models
             state.emit(events.ModelsListed(models))
+        if state.options.model is not None:
+            await self._set_model(state.options.model)
 
     def _find_earlier_session(self) -> str | None:
         """The agent's id of the session that this conversation had with it before."""

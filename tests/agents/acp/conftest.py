@@ -61,6 +61,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             session: ChatSession | None = None,
             command: tuple[str, ...] | None = None,
             limits: dict[str, float] | None = None,
+            model: str | None = None,
             **script: Any,
         ) -> Talk:
             nonlocal count
@@ -80,6 +81,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
                     can_ask,
                     session,
                     limits or {},
+                    model,
                 )
             )
 
@@ -96,6 +98,7 @@ def talking(
     can_ask: bool,
     session: ChatSession | None,
     limits: dict[str, float],
+    model: str | None,
 ) -> Iterator[Talk]:
     agent = KnownAgent("scripted", "Scripted", (command,), login="scripted login")
     server = build_server_command(str(folder), str(state), None)
@@ -104,7 +107,7 @@ def talking(
     with memtui.open(folder, state=state) as memory:
         chat = ChatController(
             memory,
-            ChatOptions(policy=policy, agent="Scripted"),
+            ChatOptions(policy=policy, agent="Scripted", model=model),
             heard,
             session=session or ChatSession.create(Path("unused"), folder="", kept=False),
             responder=lambda held: AcpResponder(held, options),

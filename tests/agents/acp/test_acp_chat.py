@@ -355,3 +355,16 @@ def test_a_model_of_the_agents_own_is_chosen_and_one_is_not_where_it_offers_none
     other.heard.next(events.Ready)
     other.chat.set_model("small")
     other.heard.next(events.Notice, lambda each: "offers no models" in each.sentence)
+
+
+def test_a_model_that_is_asked_for_at_the_start_is_set_before_the_first_turn(start: Start) -> None:
+    option = {"id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big", "options": []}
+    talk = start(
+        opened={"configOptions": [option]},
+        answers={"session/set_config_option": {"result": {"configOptions": []}}},
+        model="small",
+    )
+    talk.say("Hello")
+    methods = [each.get("method") for each in talk.sent]
+    assert methods.index("session/set_config_option") < methods.index("session/prompt")
+    assert talk.chat.model == events.Model("small")
