@@ -33,18 +33,22 @@ def list_paths(found: SearchResults) -> list[str]:
 # For a pipe
 
 
-def print_lines(found: SearchResults) -> None:
-    """One line each: a path, `path:line:text`, or `path@event:line:text` with when it came and went behind a tab."""
+def print_lines(found: SearchResults, folder: str = "") -> None:
+    """One line each: a path, `path:line:text`, or `path@event:line:text` with when it came and went behind a tab.
+
+    Paths are relative to the folder, or with `folder` in front.
+    """
     for hit in found.names.hits:
-        output.print_line(to_one_line(hit.path))
+        output.print_line(to_one_line(os.path.join(folder, hit.path)))
     for note in found.text.notes:
-        path = to_one_line(note.path)
+        path = to_one_line(os.path.join(folder, note.path))
         for line in note.lines:
             output.print_line(f"{path}:{line.line}:{_escape_line(line.text)}")
     for former in found.past.names:
-        output.print_line(f"{to_one_line(former.path)}@{former.ended_by.seq}\t{_describe_end(former)}")
+        path = to_one_line(os.path.join(folder, former.path))
+        output.print_line(f"{path}@{former.ended_by.seq}\t{_describe_end(former)}")
     for past in found.past.hits:
-        place = f"{to_one_line(past.path)}@{past.added_by.seq}:{past.line.line}"
+        place = f"{to_one_line(os.path.join(folder, past.path))}@{past.added_by.seq}:{past.line.line}"
         output.print_line(f"{place}:{_escape_line(past.line.text)}\t{_describe_lifetime(past)}")
 
 
@@ -217,7 +221,8 @@ def _serialize_path(path: str, folder: str) -> dict[str, object]:
 
 _FEW = 20
 """Names, notes and lines of the past that are shown where all three are looked through."""
-_ALL = sys.maxsize
+ALL = sys.maxsize
+"""The limit where all are asked for."""
 
 
 def add_search_options(parser: Parser) -> None:
@@ -228,11 +233,16 @@ def add_search_options(parser: Parser) -> None:
     parser.add_value("-n --limit", "N", "at most N of each kind; 0: all", type=make_count_parser("number of hits"))
     parser.add_flag("-a --all", "hidden files as well")
     parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
+    parser.add_flag("--everywhere", "in all folders that memtui places lists")
 
 
 def run_search(options: Options, arguments: argparse.Namespace) -> int:
     scope = _parse_scope(arguments)
     query = _parse_query(arguments.query, scope)
+    if arguments.everywhere:
+        from memtui.cli.search_many import search_everywhere  # noqa: PLC0415 - start-up: only for many folders
+
+        return search_everywhere(options, arguments, query, scope)
     path = context.resolve_folder(options)
     is_for_person = output.is_terminal(sys.stdout) and not (options.json or arguments.null)
     with open_memory(path, options) as memory:
@@ -240,8 +250,8 @@ def run_search(options: Options, arguments: argparse.Namespace) -> int:
 
         finder = Finder(memory, hidden=arguments.all)
         finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL)
-        limit = _get_limit(arguments.limit, scope)
-        found = finder.find(query, scope, limit=limit, per_note=_ALL, whole_lines=not is_for_person)
+        limit = get_limit(arguments.limit, scope)
+        found = finder.find(query, scope, limit=limit, per_note=ALL, whole_lines=not is_for_person)
     if arguments.null:
         output.write_bytes(b"".join(os.fsencode(each) + b"\0" for each in list_paths(found)))
     elif options.json:
@@ -276,20 +286,34 @@ def _parse_query(words: list[str], scope: Scope) -> Query:
     return query
 
 
-def _get_limit(given: int | None, scope: Scope) -> int:
+def get_limit(given: int | None, scope: Scope) -> int:
+    """The most hits of a kind, as `--limit` says; without it, few where names, notes and history are all searched."""
     if given is None:
-        return _FEW if scope is Scope.ALL else _ALL
-    return given or _ALL
+        return _FEW if scope is Scope.ALL else ALL
+    return given or ALL
+
+
+def count_omitted(found: SearchResults) -> tuple[int, int, int]:
+    """How many names, notes and lines of history are not shown."""
+    names, notes = found.names.total - len(found.names.hits), found.text.total_notes - len(found.text.notes)
+    return names, notes, found.past.total - len(found.past.hits)
+
+
+def print_more(counts: tuple[int, int, int]) -> None:
+    """Print beside the output how many names, notes and lines of history there are beyond the limit."""
+    words = (("name", "names"), ("note", "notes"), ("line of history", "lines of history"))
+    more = [
+        f"{count:,} more {one if count == 1 else several}"
+        for count, (one, several) in zip(counts, words, strict=True)
+        if count > 0
+    ]
+    if more:
+        output.print_message(f"Not shown: {', '.join(more)}. All of them: --limit 0")
 
 
 def _print_omitted(found: SearchResults, *, is_for_person: bool) -> None:
     """Print beside the output how much is not shown."""
-    names, notes = found.names.total - len(found.names.hits), found.text.total_notes - len(found.text.notes)
-    past = found.past.total - len(found.past.hits)
-    hidden = [(names, "name", "names"), (notes, "note", "notes"), (past, "line of history", "lines of history")]
-    more = [f"{count:,} more {one if count == 1 else several}" for count, one, several in hidden if count > 0]
-    if more:
-        output.print_message(f"Not shown: {', '.join(more)}. All of them: --limit 0")
+    print_more(count_omitted(found))
     if found.past.missing_texts and is_for_person:
         several = found.past.missing_texts != 1
         versions = f"{found.past.missing_texts:,} versions were" if several else "1 version was"
