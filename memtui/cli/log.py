@@ -60,7 +60,7 @@ def _follow_folder(memory: Engine, path: str, options: Options, after: int) -> I
                 yield event
             if reasons:
                 raise FolderMissing(reasons[-1])
-            _require_reader()
+            require_reader()
             woken.wait(_PAUSE)
             woken.clear()
     finally:
@@ -72,18 +72,19 @@ def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
     journal = fs_state.get_state_directory(path, options.state) / memory_module.JOURNAL
     seen: object = None
     while True:
-        stamps = [_get_file_stamp(f"{journal}{suffix}") for suffix in ("", "-wal")]
+        stamps = [get_file_stamp(f"{journal}{suffix}") for suffix in ("", "-wal")]
         if stamps != seen:
             with memory_module.connect(path, state=options.state, read_only=True) as memory:
                 for event in memory.events(after=after):
                     after = event.seq
                     yield event
             seen = stamps
-        _require_reader()
+        require_reader()
         time.sleep(_PAUSE)
 
 
-def _get_file_stamp(path: str) -> tuple[int, int] | None:
+def get_file_stamp(path: str) -> tuple[int, int] | None:
+    """The size and the time of the last change of a file; `None` if it is not there."""
     try:
         seen = os.stat(path)
     except OSError:
@@ -91,7 +92,7 @@ def _get_file_stamp(path: str) -> tuple[int, int] | None:
     return seen.st_size, seen.st_mtime_ns
 
 
-def _require_reader() -> None:
+def require_reader() -> None:
     """Find out that the reader of a pipe has gone, also while there is nothing to write to it."""
     try:
         poller = select.poll()
@@ -103,7 +104,8 @@ def _require_reader() -> None:
         raise output.OutputClosed
 
 
-_FIRST_WHEN_FOLLOWING = 10
+FIRST_WHEN_FOLLOWING = 10
+"""Events that are printed before those that come."""
 _BACKWARDS_US = 60_000_000
 """Microseconds from which on a clock is said to have run backwards. Commands that overlap differ by less."""
 
@@ -118,11 +120,16 @@ def add_log_options(parser: Parser) -> None:
     parser.add_value("--actor", "NAME", "only events by NAME: an agent, you, outside, memtui")
     parser.add_flag("--errors", "only refused and failed events")
     parser.add_flag("--head", "only the number and the hash of the last event")
+    parser.add_flag("--everywhere", "of all folders that have a journal, in the order of time")
 
 
 def run_log(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.until is not None:
         raise UsageError("memtui log: --follow and --until do not go together. Leave one of them out.")
+    if arguments.everywhere:
+        from memtui.cli.log_many import log_everywhere  # noqa: PLC0415 - start-up: only for many folders
+
+        return log_everywhere(options, arguments)
     path, place = context.resolve_word(options, arguments.folder)
     if not place.is_root:
         if arguments.path is not None:
@@ -143,7 +150,7 @@ def run_log(options: Options, arguments: argparse.Namespace) -> int:
         seq, _ = memory.get_head()
         speaks = loaded.config.ui.screen_reader
         printer = _EventPrinter(
-            path, options, _make_sentence_formatter(arguments.follow) if speaks else format_event_row
+            path, options, make_sentence_formatter(arguments.follow) if speaks else format_event_row
         )
         for event in _select_last(memory, seq, matches, arguments):
             printer.print_event(event)
@@ -161,7 +168,7 @@ def _select_last(
 ) -> Iterable[Event]:
     last: int | None = arguments.last
     if last is None:
-        last = _FIRST_WHEN_FOLLOWING if arguments.follow else None
+        last = FIRST_WHEN_FOLLOWING if arguments.follow else None
     if matches is not None:
         found = filter(matches, _read_until(memory, 0, until))
         return found if last is None else deque(found, maxlen=last)
@@ -182,6 +189,16 @@ def _read_until(memory: Engine, after: int, seq: int) -> Iterator[Event]:
 
 def _build_filter(memory: Engine, arguments: argparse.Namespace, path: str) -> Callable[[Event], bool] | None:
     """Which events are asked for; `None` for all."""
+    tests = build_common_tests(arguments)
+    if arguments.path is not None:
+        place = context.parse_memory_path(arguments.path, path)
+        names = _trace_names(memory, place)
+        tests.append(lambda event: any(event.seq <= last and _touches(event, name) for name, last in names))
+    return (lambda event: all(test(event) for test in tests)) if tests else None
+
+
+def build_common_tests(arguments: argparse.Namespace) -> list[Callable[[Event], bool]]:
+    """Tests of the events that are asked for, all of which have to pass, except for that of a path."""
     tests: list[Callable[[Event], bool]] = []
     if arguments.errors:
         tests.append(lambda event: event.is_error)
@@ -191,11 +208,7 @@ def _build_filter(memory: Engine, arguments: argparse.Namespace, path: str) -> C
         tests.append(_build_since_filter(arguments.since))
     if arguments.until is not None:
         tests.append(_build_until_filter(arguments.until))
-    if arguments.path is not None:
-        place = context.parse_memory_path(arguments.path, path)
-        names = _trace_names(memory, place)
-        tests.append(lambda event: any(event.seq <= last and _touches(event, name) for name, last in names))
-    return (lambda event: all(test(event) for test in tests)) if tests else None
+    return tests
 
 
 def _build_since_filter(when: PointInTime) -> Callable[[Event], bool]:
@@ -263,7 +276,7 @@ class _EventPrinter:
             )
 
 
-def _make_sentence_formatter(is_followed: bool) -> Callable[[Event], str]:
+def make_sentence_formatter(is_followed: bool) -> Callable[[Event], str]:
     """Formats an event as a sentence, with its number unless events are followed."""
     from memtui.cli.reader.sentences import format_event_sentence  # noqa: PLC0415 - start-up: only with a screen reader
 
