@@ -106,6 +106,14 @@ def find_memory_folders(
     ]
 
 
+def refresh_folder(place: MemoryLocation, reach: DirectoryProber) -> MemoryLocation | None:
+    """The same folder as it is now; `None` if it is gone. Of a disk that does not answer nothing is known."""
+    is_there = reach.is_directory(place.path)
+    if is_there is None:
+        return replace(place, files=0, size=0, changed_ns=None, is_counted=False)
+    return _count_files(place) if is_there else None
+
+
 def _iter_candidates(home: str, reach: DirectoryProber, *, everything: bool) -> Iterator[MemoryLocation]:
     """Where to look, the most telling first: of one folder that is found twice the first is taken."""
     for pattern in ("./memories", "./memory/memories", f"{glob.escape(home)}/memories"):
@@ -136,8 +144,12 @@ def _build_unreachable(path: str, owner: str) -> MemoryLocation:
 
 
 def _inspect_folder(real: str, place: MemoryLocation, home: str) -> MemoryLocation:
+    return _count_files(replace(place, path=real, display_path=to_one_line(format_path(place.path, home))))
+
+
+def _count_files(place: MemoryLocation) -> MemoryLocation:
     files, size, newest = 0, 0, None
-    for entry in _walk_files(real):
+    for entry in _walk_files(place.path):
         try:
             seen = entry.stat(follow_symlinks=False)
         except OSError:
@@ -146,10 +158,7 @@ def _inspect_folder(real: str, place: MemoryLocation, home: str) -> MemoryLocati
         files, size = files + 1, size + seen.st_size
         if files >= _COUNTED:
             break
-    shown, is_counted = to_one_line(format_path(place.path, home)), files < _COUNTED
-    return replace(
-        place, path=real, display_path=shown, files=files, size=size, changed_ns=newest, is_counted=is_counted
-    )
+    return replace(place, files=files, size=size, changed_ns=newest, is_counted=files < _COUNTED)
 
 
 def _walk_files(top: str) -> Iterator["os.DirEntry[str]"]:

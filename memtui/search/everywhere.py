@@ -43,6 +43,7 @@ def search_folders(
     per_note: int,
     hidden: bool = False,
     whole_lines: bool = False,
+    history: bool = True,
     get_settings: GetSettings | None = None,
     stop: Stop = never_stop,
 ) -> Iterator[FolderResults]:
@@ -56,6 +57,7 @@ def search_folders(
         per_note: Most lines of each note; the rest is counted.
         hidden: Whether hidden files are searched as well.
         whole_lines: Whether long lines are not cut.
+        history: Whether journals are read; without them only what stands in the folders is found.
         get_settings: The settings of a folder; the defaults if not given.
         stop: Asked now and then whether to give up.
 
@@ -69,9 +71,9 @@ def search_folders(
             continue
         try:
             settings = get_settings(place.path) if get_settings is not None else None
-            memory, problem = _open_to_read(place.path, settings)
+            memory, problem = _open_to_read(place.path, settings, history=history)
             with memory:
-                if _needs_history(place.path, query, scope):
+                if history and _needs_history(place.path, query, scope):
                     memory.reconcile()  # what is not recorded yet, in memory only
                 finder = Finder(memory, hidden=hidden)
                 finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL, stop=stop)
@@ -91,8 +93,10 @@ def describe_unreadable(place: MemoryLocation) -> str:
     return place.closed or ("" if place.responds else "the disk does not respond")
 
 
-def _open_to_read(path: str, settings: Settings | None) -> tuple[Engine, str]:
+def _open_to_read(path: str, settings: Settings | None, *, history: bool) -> tuple[Engine, str]:
     """A memory, and what of it cannot be read."""
+    if not history:
+        return memory_module.connect_without_journal(path, settings=settings), ""
     try:
         return memory_module.connect(path, read_only=True, settings=settings), ""
     except StateUnusable as error:

@@ -49,8 +49,11 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
 def test_events_of_all_folders_are_in_the_order_of_time(folders: list[Path], printed: Printed) -> None:
     rows = [line.split() for line in printed("--actor", "bot-0") + printed("--actor", "bot-1")]
     assert [(row[0], row[6]) for row in rows] == [
-        ("~/one", "/memories/0.md"), ("~/one", "/memories/2.md"), ("~/two", "/memories/1.md"), ("~/two", "/memories/3.md"),
-    ]  # fmt: skip
+        ("~/one", "/memories/0.md"),
+        ("~/one", "/memories/2.md"),
+        ("~/two", "/memories/1.md"),
+        ("~/two", "/memories/3.md"),
+    ]
     rows = [line.split() for line in printed("-n", "3")]
     assert [row[0] for row in rows] == ["~/two", "~/one", "~/two"]
     records = [json.loads(line) for line in printed("--json")]
