@@ -230,7 +230,9 @@ class FindEverywhereScreen(DismissOnceScreen[EverywhereHit | str | None]):
         for each in hits:
             folder = each.place.path
             rows.append((folder, LabelRow(f"{format_owner(each.place)}  {each.place.display_path}")))
-            rows += [(folder, row) for row in build_result_rows(each.found, Scope.ALL) if not isinstance(row, PAST)]
+            names = each.found.names
+            scope = Scope.ALL if names.hits or names.similar else Scope.TEXT
+            rows += [(folder, row) for row in build_result_rows(each.found, scope) if not isinstance(row, PAST)]
         self.found.show_folders(rows, keep=self._answered == text)
         self._answered = text
 

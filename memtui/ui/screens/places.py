@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 from textual import events, on, work
@@ -29,7 +28,7 @@ from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.theme import to_content, truncate_middle
 from memtui.ui.widgets.choice_list import ChoiceInput, ChoiceList
-from memtui.ui.widgets.home_rows import INDENT, format_home_rows
+from memtui.ui.widgets.home_rows import INDENT, HomeRows
 
 _ENDS = {"home": "first", "end": "last"}
 """Keys that move in the list while nothing is typed."""
@@ -95,7 +94,8 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         self._scrolled = threading.Event()
         """Wakes the thread that reads what is known of the rows on screen."""
         self._on_screen: Sequence[MemoryLocation] = ()
-        self._prompts: Sequence[Content] = ()
+        self._prompts: list[Content] = []
+        self._formatter = HomeRows((), 0)
 
     @property
     def _folders(self) -> Sequence[MemoryLocation]:
@@ -147,19 +147,27 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 self._call(self._show_folders, group_folders(found, self._home.folders))
                 find_again = time.monotonic() + max(_FIND_SECONDS, _SHARE * (time.monotonic() - began))
                 began = time.monotonic()
-            self._read_rows()
+            if self._read_rows():
+                find_again = min(find_again, time.monotonic() + _READ_SECONDS)
             self._wait(max(_READ_SECONDS, _SHARE * (time.monotonic() - began)))
 
-    def _read_rows(self) -> None:
-        """Read the files and the journals of the folders on screen; a disk that does not answer is waited for once."""
+    def _read_rows(self) -> bool:
+        """Read the files and the journals of the folders on screen; a disk that does not answer is waited for once.
+
+        Returns:
+            Whether one of them is gone.
+        """
+        is_gone = False
         with DirectoryProber() as reach:
             for place in self._on_screen:
                 if self._stops.is_set() or self._scrolled.is_set():
-                    return  # others are on screen
-                now = refresh_folder(place, reach) or replace(place, files=0, size=0, changed_ns=None)
+                    break  # others are on screen
+                now = refresh_folder(place, reach)
+                is_gone |= now is None
                 facts = self._home.reader.read(place.path)
-                if now != place or facts != self._home.facts.get(place.path):
+                if now is not None and (now != place or facts != self._home.facts.get(place.path)):
                     self._call(self._show_facts, now, facts)
+        return is_gone
 
     def _wait(self, seconds: float) -> None:
         self._scrolled.wait(seconds)
@@ -187,12 +195,10 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             self._show_rows(here)
         else:
             self._update_rows()
-        self._scrolled.set()
 
     def _show_facts(self, place: MemoryLocation, facts: FolderFacts) -> None:
         self._home.facts[place.path] = facts
         self._home.folders = [place if each.path == place.path else each for each in self._folders]
-        self._note_on_screen()
         self._update_rows()
 
     def _show_rows(self, here: str = "") -> None:
@@ -201,46 +207,44 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         paths = [place.path for place in self._folders]
         at = paths.index(here) if here in paths else options.highlighted or 0
         options.clear_options()
+        self._formatter = HomeRows(self._folders, options.scrollable_content_region.width - 2)
+        self._prompts = [self._format_row(number) for number in range(len(self._folders))]
         rows: list[Option | None] = []
-        self._prompts, has_dividers = self._format_rows(), self._count_dividers() > 0
+        has_dividers = self._count_dividers() > 0
         for number, (place, prompt) in enumerate(zip(self._folders, self._prompts, strict=True)):
             if has_dividers and number and get_group(place) != get_group(self._folders[number - 1]):
                 rows.append(None)
             rows.append(Option(prompt))
         options.add_options(rows)
         options.highlighted = min(at, len(paths) - 1) if paths else None
-        self.call_after_refresh(self._note_on_screen)
+        self.call_after_refresh(self._note_scrolled)
 
     def _count_dividers(self) -> int:
         """Lines between agents: none where they would push folders out of sight."""
         lines = max(len(set(map(get_group, self._folders))) - 1, 0)
         return lines if len(self._folders) + lines <= int(self.size.height * _LIST_SHARE) else 0
 
-    def _format_rows(self) -> list[Content]:
-        width = self.query_one(ChoiceList).scrollable_content_region.width - 2
-        return format_home_rows(self._folders, self._home.facts, width)
-
-    def _update_rows(self) -> None:
-        """Draw the rows anew that say something else now."""
-        options = self.query_one(ChoiceList)
-        prompts = self._format_rows()
-        if options.option_count != len(prompts):
-            return
-        for number, (old, new) in enumerate(zip(self._prompts, prompts, strict=True)):
-            if old != new:
-                options.replace_option_prompt_at_index(number, new)
-        self._prompts = prompts
+    def _format_row(self, number: int) -> Content:
+        place = self._folders[number]
+        return self._formatter.format(number, place, self._home.facts.get(place.path))
 
     def _note_scrolled(self) -> None:
-        self._note_on_screen()
+        self._update_rows()
         self._scrolled.set()
 
-    def _note_on_screen(self) -> None:
-        """The folders whose rows are in sight; lines between agents make it a few more."""
+    def _update_rows(self) -> None:
+        """Draw those rows in sight anew that say something else now; the others are once they come in sight."""
+        if not self.is_attached or len(self._prompts) != len(self._folders):
+            return
         options = self.query_one(ChoiceList)
-        lines = self._count_dividers()
         top, height = round(options.scroll_y), options.scrollable_content_region.height
-        self._on_screen = self._folders[max(top - lines, 0) : top + height]
+        in_sight = range(max(top - self._count_dividers(), 0), min(top + height, len(self._folders)))
+        self._on_screen = [self._folders[number] for number in in_sight]
+        for number in in_sight:
+            prompt = self._format_row(number)
+            if prompt != self._prompts[number]:
+                self._prompts[number] = prompt
+                options.replace_option_prompt_at_index(number, prompt)
 
     def _show_intro(self, words: str) -> None:
         first, *others = _ABOUT
@@ -269,6 +273,9 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         return (action != "search" or not self.query_one(Input).value) and super().check_action(action, parameters)
 
     def _open(self, number: int) -> None:
+        if not self._folders[number].responds:
+            self.query_one(MessageLine).show_message("The disk of this folder does not respond.", warning=True)
+            return
         self._home.path = self._folders[number].path
         self.dismiss(FolderChoice(self._folders[number].path))
 

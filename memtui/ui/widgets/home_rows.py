@@ -27,38 +27,41 @@ _WRITER_WIDTH = 18
 _NO_FACTS = FolderFacts()
 
 
-def format_home_rows(places: Sequence[MemoryLocation], facts: Mapping[str, FolderFacts], width: int) -> list[Content]:
+class HomeRows:
     """Each folder on one line: its number key, its project or else its path, its agent, its files, age and news.
 
     No two of them are cut to the same words. What has no room is left out, the least urgent first.
 
     Args:
         places: The folders, as they are listed.
-        facts: What is known of them, by path.
         width: The cells of a row.
     """
-    owners = [truncate_middle(format_owner(place), _OWNER_WIDTH) for place in places]
-    gone = ["  (missing)" if place.project_exists is False else "" for place in places]
-    names = [to_one_line(format_path(each.project)) if each.project else each.display_path for each in places]
-    owner_width = max(map(cell_len, owners), default=0)
-    room = max(width - INDENT - owner_width - 2 * _GAP, 0)
-    widest = max((cell_len(name + words) for name, words in zip(names, gone, strict=True)), default=0)
-    least, most = _FACTS_WIDTHS
-    facts_width = min(max(least, room - max(widest, _NAME_WIDTH), room // 2), most)
-    name_width = min(max(room - facts_width, _NAME_WIDTH), max(widest, _NAME_WIDTH))
-    facts_width = max(room - name_width, least)
-    texts = _cut_names(names, gone, name_width)
-    return [
-        Content.assemble(
-            (f"  {number if number <= KEYS else ' '}  ", "bold $text-accent"),
-            to_content(_fill(text, name_width)),
-            " " * _GAP,
-            to_content(_fill(owner, owner_width)),
-            " " * _GAP,
-            to_content(describe_home_folder(place, facts.get(place.path, _NO_FACTS), facts_width)),
+
+    def __init__(self, places: Sequence[MemoryLocation], width: int) -> None:
+        owners = [truncate_middle(format_owner(place), _OWNER_WIDTH) for place in places]
+        gone = ["  (missing)" if place.project_exists is False else "" for place in places]
+        names = [to_one_line(format_path(each.project)) if each.project else each.display_path for each in places]
+        owner_width = max(map(cell_len, owners), default=0)
+        room = max(width - INDENT - owner_width - 2 * _GAP, 0)
+        widest = max((cell_len(name + words) for name, words in zip(names, gone, strict=True)), default=0)
+        least, most = _FACTS_WIDTHS
+        facts_width = min(max(least, room - max(widest, _NAME_WIDTH), room // 2), most)
+        name_width = min(max(room - facts_width, _NAME_WIDTH), max(widest, _NAME_WIDTH))
+        self._facts_width = max(room - name_width, least)
+        gap = " " * _GAP
+        texts = _cut_names(names, gone, name_width)
+        self._starts = [
+            f"{_fill(text, name_width)}{gap}{_fill(owner, owner_width)}{gap}"
+            for text, owner in zip(texts, owners, strict=True)
+        ]
+
+    def format(self, number: int, place: MemoryLocation, facts: FolderFacts | None) -> Content:
+        """The row of the folder at a place in the list, from 0."""
+        key = number + 1 if number < KEYS else " "
+        words = describe_home_folder(place, facts or _NO_FACTS, self._facts_width)
+        return Content.assemble(
+            (f"  {key}  ", "bold $text-accent"), to_content(self._starts[number]), to_content(words)
         )
-        for number, (place, text, owner) in enumerate(zip(places, texts, owners, strict=True), start=1)
-    ]
 
 
 def _cut_names(names: Sequence[str], gone: Sequence[str], width: int) -> list[str]:
