@@ -2,10 +2,6 @@
 
 import argparse
 import os
-import select
-import sys
-import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
@@ -14,98 +10,14 @@ from memtui import memory as memory_module
 from memtui.cli import context, output, times
 from memtui.cli.context import load_config, observe_external_changes, report_setting_problems
 from memtui.cli.event_text import format_event_row, serialize_event
+from memtui.cli.follow import FIRST_WHEN_FOLLOWING, build_common_tests, follow_events, make_sentence_formatter
 from memtui.cli.output import UsageError
 from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
-from memtui.core.errors import FolderMissing
-from memtui.core.events import Event, WatchMode, WatchStatus
+from memtui.core.events import Event
 from memtui.core.paths import MemoryPath
-from memtui.core.times import PointInTime
-from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_age
 from memtui.engine import Engine
-from memtui.fs import state as fs_state
 
-# Events as they come: recorded by others, or found by the watcher.
-
-_PAUSE = 0.25
-"""Seconds after which it is asked again whether anybody still reads the output."""
-
-
-def follow_events(memory: Engine, path: str, options: Options, *, after: int) -> Iterator[Event]:
-    """Events after a number, for ever. Raises `FolderMissing`, and `OutputClosed` once the output has no reader."""
-    if options.read_only:
-        yield from _follow_copies(path, options, after)
-    else:
-        yield from _follow_folder(memory, path, options, after)
-
-
-def _follow_folder(memory: Engine, path: str, options: Options, after: int) -> Iterator[Event]:
-    from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: loads the watcher's library
-
-    woken = threading.Event()
-    reasons: list[str] = []
-
-    def note(watching: WatchStatus) -> None:
-        if watching.mode is WatchMode.GONE:
-            reasons.append(watching.reason)
-            woken.set()
-
-    state = str(fs_state.get_state_directory(path, options.state))
-    watch = FolderWatcher(memory, path, state, changed=woken.set, mode_changed=note)
-    watch.start()
-    try:
-        while True:
-            for event in memory.events(after=after):
-                after = event.seq
-                yield event
-            if reasons:
-                raise FolderMissing(reasons[-1])
-            require_reader()
-            woken.wait(_PAUSE)
-            woken.clear()
-    finally:
-        watch.stop()
-
-
-def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
-    """As `follow_events`, from copies of the journal: a new one whenever its files have changed."""
-    journal = fs_state.get_state_directory(path, options.state) / memory_module.JOURNAL
-    seen: object = None
-    while True:
-        stamps = [get_file_stamp(f"{journal}{suffix}") for suffix in ("", "-wal")]
-        if stamps != seen:
-            with memory_module.connect(path, state=options.state, read_only=True) as memory:
-                for event in memory.events(after=after):
-                    after = event.seq
-                    yield event
-            seen = stamps
-        require_reader()
-        time.sleep(_PAUSE)
-
-
-def get_file_stamp(path: str) -> tuple[int, int] | None:
-    """The size and the time of the last change of a file; `None` if it is not there."""
-    try:
-        seen = os.stat(path)
-    except OSError:
-        return None
-    return seen.st_size, seen.st_mtime_ns
-
-
-def require_reader() -> None:
-    """Find out that the reader of a pipe has gone, also while there is nothing to write to it."""
-    try:
-        poller = select.poll()
-        poller.register(sys.stdout.fileno(), 0)
-        found = poller.poll(0)
-    except (AttributeError, OSError, ValueError):
-        return  # no descriptor behind it, or no poll on this system
-    if any(event & (select.POLLERR | select.POLLHUP) for _, event in found):
-        raise output.OutputClosed
-
-
-FIRST_WHEN_FOLLOWING = 10
-"""Events that are printed before those that come."""
 _BACKWARDS_US = 60_000_000
 """Microseconds from which on a clock is said to have run backwards. Commands that overlap differ by less."""
 
@@ -120,7 +32,7 @@ def add_log_options(parser: Parser) -> None:
     parser.add_value("--actor", "NAME", "only events by NAME: an agent, you, outside, memtui")
     parser.add_flag("--errors", "only refused and failed events")
     parser.add_flag("--head", "only the number and the hash of the last event")
-    parser.add_flag("--everywhere", "of all folders that have a journal, in the order of time")
+    parser.add_flag("--everywhere")
 
 
 def run_log(options: Options, arguments: argparse.Namespace) -> int:
@@ -197,36 +109,6 @@ def _build_filter(memory: Engine, arguments: argparse.Namespace, path: str) -> C
     return (lambda event: all(test(event) for test in tests)) if tests else None
 
 
-def build_common_tests(arguments: argparse.Namespace) -> list[Callable[[Event], bool]]:
-    """Tests of the events that are asked for, all of which have to pass, except for that of a path."""
-    tests: list[Callable[[Event], bool]] = []
-    if arguments.errors:
-        tests.append(lambda event: event.is_error)
-    if arguments.actor is not None:
-        tests.append(lambda event: event.actor.name.casefold() == arguments.actor.casefold())
-    if arguments.since is not None:
-        tests.append(_build_since_filter(arguments.since))
-    if arguments.until is not None:
-        tests.append(_build_until_filter(arguments.until))
-    return tests
-
-
-def _build_since_filter(when: PointInTime) -> Callable[[Event], bool]:
-    if when.seq is not None:
-        first = when.seq
-        return lambda event: event.seq >= first
-    at_us = when.first_us if when.first_us is not None else time.time_ns() // 1_000
-    return lambda event: event.at_us >= at_us
-
-
-def _build_until_filter(when: PointInTime) -> Callable[[Event], bool]:
-    if when.seq is not None:
-        last = when.seq
-        return lambda event: event.seq <= last
-    at_us = when.last_us
-    return lambda event: at_us is None or event.at_us <= at_us
-
-
 def _trace_names(memory: Engine, place: MemoryPath) -> list[tuple[str, float]]:
     """The names of a path, each with the last event in which it was called so."""
     names: list[tuple[str, float]] = [(str(place), float("inf"))]
@@ -274,13 +156,6 @@ class _EventPrinter:
                 f"The clock ran backwards: by its time #{event.seq} is {behind} older than #{previous.seq}. "
                 "The numbers give the order."
             )
-
-
-def make_sentence_formatter(is_followed: bool) -> Callable[[Event], str]:
-    """Formats an event as a sentence, with its number unless events are followed."""
-    from memtui.cli.reader.sentences import format_event_sentence  # noqa: PLC0415 - start-up: only with a screen reader
-
-    return lambda event: to_one_line(format_event_sentence(event, numbered=not is_followed))
 
 
 def _print_head(memory: Engine, options: Options) -> None:

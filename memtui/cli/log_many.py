@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memtui import memory as memory_module
 from memtui.cli import context, output
 from memtui.cli.event_text import format_event_row, serialize_event
-from memtui.cli.log import (
+from memtui.cli.follow import (
     FIRST_WHEN_FOLLOWING,
     build_common_tests,
     get_file_stamp,

@@ -122,7 +122,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         else:
             self._show_intro("Searching for memory folders on this machine.")
         self.query_one(MessageLine).show_message(
-            "Nothing is created or changed on disk. Rows are read anew every few seconds."
+            "Nothing is created or changed on disk. Rows are updated every few seconds."
         )
         self.watch(self.query_one(ChoiceList), "scroll_y", self._note_scrolled, init=False)
         self._read_folders()
