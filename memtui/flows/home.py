@@ -99,10 +99,10 @@ def group_folders(found: Iterable[MemoryLocation], before: Sequence[MemoryLocati
     kept = [by_path.pop(place.path) for place in before if place.path in by_path]
     agents: dict[str, dict[str, list[MemoryLocation]]] = {}
     for place in [*kept, *by_path.values()]:
-        agents.setdefault(get_group(place), {}).setdefault(place.project or place.path, []).append(place)
+        agents.setdefault(_get_group(place), {}).setdefault(place.project or place.path, []).append(place)
     return [place for projects in agents.values() for places in projects.values() for place in places]
 
 
-def get_group(place: MemoryLocation) -> str:
+def _get_group(place: MemoryLocation) -> str:
     """The agent under which a folder stands; those of one program's agents stand together."""
     return format_owner(place) if not place.name else str(place.owner)

@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from memtui.core.unicode import to_one_line
-from memtui.flows.home import FolderFacts, get_group, group_folders
+from memtui.flows.home import FolderFacts, group_folders
 from memtui.places.folders import ENOUGH, MemoryLocation, find_memory_folders, format_project, refresh_folder
 from memtui.places.probe import DirectoryProber
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
@@ -43,8 +43,6 @@ _READ_SECONDS, _FIND_SECONDS = 3.0, 20.0
 """Least seconds between two looks at the folders on screen, and between two searches for folders."""
 _SHARE = 10
 """So many times as long as a look took is waited for the next one."""
-_LIST_SHARE = 0.4
-"""The part of the screen's height that the list has at most; see `dialogs.tcss`."""
 _MOST_ENTRIES = 10_000
 """Entries of a directory that are looked at to complete a path."""
 
@@ -209,20 +207,9 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         options.clear_options()
         self._formatter = HomeRows(self._folders, options.scrollable_content_region.width - 2)
         self._prompts = [self._format_row(number) for number in range(len(self._folders))]
-        rows: list[Option | None] = []
-        has_dividers = self._count_dividers() > 0
-        for number, (place, prompt) in enumerate(zip(self._folders, self._prompts, strict=True)):
-            if has_dividers and number and get_group(place) != get_group(self._folders[number - 1]):
-                rows.append(None)
-            rows.append(Option(prompt))
-        options.add_options(rows)
+        options.add_options(map(Option, self._prompts))
         options.highlighted = min(at, len(paths) - 1) if paths else None
         self.call_after_refresh(self._note_scrolled)
-
-    def _count_dividers(self) -> int:
-        """Lines between agents: none where they would push folders out of sight."""
-        lines = max(len(set(map(get_group, self._folders))) - 1, 0)
-        return lines if len(self._folders) + lines <= int(self.size.height * _LIST_SHARE) else 0
 
     def _format_row(self, number: int) -> Content:
         place = self._folders[number]
@@ -238,7 +225,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             return
         options = self.query_one(ChoiceList)
         top, height = round(options.scroll_y), options.scrollable_content_region.height
-        in_sight = range(max(top - self._count_dividers(), 0), min(top + height, len(self._folders)))
+        in_sight = range(top, min(top + height, len(self._folders)))
         self._on_screen = [self._folders[number] for number in in_sight]
         for number in in_sight:
             prompt = self._format_row(number)
