@@ -145,6 +145,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 self._call(self._show_folders, group_folders(found, self._home.folders))
                 find_again = time.monotonic() + max(_FIND_SECONDS, _SHARE * (time.monotonic() - began))
                 began = time.monotonic()
+            self._call(self._update_rows)  # ages go on, and other rows may be in sight
             if self._read_rows():
                 find_again = min(find_again, time.monotonic() + _READ_SECONDS)
             self._wait(max(_READ_SECONDS, _SHARE * (time.monotonic() - began)))
