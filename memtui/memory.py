@@ -11,9 +11,10 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
-from memtui.core.events import Event, Memtui
+from memtui.core.events import NEVER_TAKEN_BACK, Event, Memtui
 from memtui.core.guards import SEEN
 from memtui.core.paths import ROOT_NAME, format_path
 from memtui.core.settings import Settings
@@ -119,11 +120,25 @@ def connect(
 
 
 _MOST_JOURNAL_BYTES = 100_000_000
-"""Bytes of a journal that is read only to count what is unseen."""
+"""Bytes of a journal that is read only to tell what it says of its folder."""
+_MOST_EVENTS_BACK = 1_000
+"""Events that are looked through, from the newest one, for the last change."""
 
 
-def count_unseen_files(folder: str) -> int:
-    """Files that others changed since the person looked; 0 where she never did, and for a very large journal.
+class JournalSummary(NamedTuple):
+    """What a journal says of its folder.
+
+    Attributes:
+        unseen: Files that others changed since the person looked; 0 where she never did.
+        last: The newest event that changed something, if it is not too long ago.
+    """
+
+    unseen: int = 0
+    last: Event | None = None
+
+
+def summarize_journal(folder: str) -> JournalSummary:
+    """What the journal of a folder says; nothing where there is none, or a very large one.
 
     Nothing is created or changed.
 
@@ -133,14 +148,20 @@ def count_unseen_files(folder: str) -> int:
     journal = get_state_directory(folder) / JOURNAL
     try:
         if journal.stat().st_size > _MOST_JOURNAL_BYTES:
-            return 0
+            return JournalSummary()
     except OSError:
-        return 0
+        return JournalSummary()
     with contextlib.closing(Journal.copy_from(str(journal))) as known:
-        seen = known.get_metadata(SEEN)
-        if not (seen or "").isdecimal():
-            return 0
-        return sum(count_unseen_changes(known.get_events(int(seen or 0))).values())
+        seen, head = known.get_metadata(SEEN) or "", known.get_head()[0]
+        unseen = count_unseen_changes(known.get_events(int(seen))).values() if seen.isdecimal() else ()
+        back = known.iter_small_events(range(head, max(head - _MOST_EVENTS_BACK, 0), -1))
+        return JournalSummary(
+            sum(unseen), next((event for event in back if event is not None and _is_change(event)), None)
+        )
+
+
+def _is_change(event: Event) -> bool:
+    return bool(event.changes) and not event.is_error and event.command not in NEVER_TAKEN_BACK
 
 
 def observe(

@@ -58,6 +58,12 @@ def build_history(audit: Audit) -> bytes | None:
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
+def read_last_counts(history: bytes | None) -> AuditCounts | None:
+    """How many findings the newest audit had, of what `build_history` made; `None` where nothing is known."""
+    parsed = _parse_history(history)
+    return None if parsed is None else parsed["audits"][-1]
+
+
 def _list_all(audit: Audit) -> list[Any]:
     return [*audit.findings, *(each.finding for each in audit.excepted)]
 

@@ -58,7 +58,7 @@ def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
             _confine(network=True)  # a conversation can be begun there
         return browse.run_browser(parsed.options, parsed.word)
     if parsed.options.read_only and own_process and not parsed.verb.keeps_rights:
-        _confine(network=False)
+        _confine(network=parsed.verb.needs_network)
     return parsed.verb.run(parsed.options, parsed.arguments)
 
 

@@ -23,7 +23,24 @@ if TYPE_CHECKING:
 def run_browser(options: Options, word: str | None) -> int:
     """Browse a folder; without one, the browser offers those that it finds."""
     given = context.find_folder(options, word)
-    folder = context.resolve_existing_folder(given) if given is not None else None
+    return _browse(options, context.resolve_existing_folder(given) if given is not None else None)
+
+
+def add_home_options(parser: Parser) -> None:
+    del parser  # it has those of all verbs
+
+
+def run_home(options: Options, arguments: argparse.Namespace) -> int:
+    """Show all folders of this person, also where one is named by the environment or the settings."""
+    del arguments
+    for option, given in (("--dir", options.directory), ("--state", options.state)):
+        if given is not None:
+            raise UsageError(f"memtui home: {option} is about one folder. Leave it out, or browse that: memtui DIR")
+    return _browse(options, None)
+
+
+def _browse(options: Options, folder: str | None) -> int:
+    """The browser of a folder, or of all."""
     loaded = load_config(options, folder)
     if loaded.config.ui.screen_reader:
         from memtui.cli.reader.menu import run_reader  # noqa: PLC0415 - start-up: only with a screen reader
@@ -190,4 +207,5 @@ def _run_demo(loaded: "LoadedConfig", *, speed: float = 1.0, keep: str | None = 
 
 
 DEMO_VERB = Verb("demo", add_demo_options, run_demo, keeps_rights=True)
+HOME_VERB = Verb("home", add_home_options, run_home, needs_network=True)
 PLACES_VERB = Verb("places", add_places_options, run_places)

@@ -2,10 +2,6 @@
 
 import argparse
 import os
-import select
-import sys
-import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
@@ -14,96 +10,14 @@ from memtui import memory as memory_module
 from memtui.cli import context, output, times
 from memtui.cli.context import load_config, observe_external_changes, report_setting_problems
 from memtui.cli.event_text import format_event_row, serialize_event
+from memtui.cli.follow import FIRST_WHEN_FOLLOWING, build_common_tests, follow_events, make_sentence_formatter
 from memtui.cli.output import UsageError
 from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
-from memtui.core.errors import FolderMissing
-from memtui.core.events import Event, WatchMode, WatchStatus
+from memtui.core.events import Event
 from memtui.core.paths import MemoryPath
-from memtui.core.times import PointInTime
-from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_age
 from memtui.engine import Engine
-from memtui.fs import state as fs_state
 
-# Events as they come: recorded by others, or found by the watcher.
-
-_PAUSE = 0.25
-"""Seconds after which it is asked again whether anybody still reads the output."""
-
-
-def follow_events(memory: Engine, path: str, options: Options, *, after: int) -> Iterator[Event]:
-    """Events after a number, for ever. Raises `FolderMissing`, and `OutputClosed` once the output has no reader."""
-    if options.read_only:
-        yield from _follow_copies(path, options, after)
-    else:
-        yield from _follow_folder(memory, path, options, after)
-
-
-def _follow_folder(memory: Engine, path: str, options: Options, after: int) -> Iterator[Event]:
-    from memtui.watch import FolderWatcher  # noqa: PLC0415 - start-up: loads the watcher's library
-
-    woken = threading.Event()
-    reasons: list[str] = []
-
-    def note(watching: WatchStatus) -> None:
-        if watching.mode is WatchMode.GONE:
-            reasons.append(watching.reason)
-            woken.set()
-
-    state = str(fs_state.get_state_directory(path, options.state))
-    watch = FolderWatcher(memory, path, state, changed=woken.set, mode_changed=note)
-    watch.start()
-    try:
-        while True:
-            for event in memory.events(after=after):
-                after = event.seq
-                yield event
-            if reasons:
-                raise FolderMissing(reasons[-1])
-            _require_reader()
-            woken.wait(_PAUSE)
-            woken.clear()
-    finally:
-        watch.stop()
-
-
-def _follow_copies(path: str, options: Options, after: int) -> Iterator[Event]:
-    """As `follow_events`, from copies of the journal: a new one whenever its files have changed."""
-    journal = fs_state.get_state_directory(path, options.state) / memory_module.JOURNAL
-    seen: object = None
-    while True:
-        stamps = [_get_file_stamp(f"{journal}{suffix}") for suffix in ("", "-wal")]
-        if stamps != seen:
-            with memory_module.connect(path, state=options.state, read_only=True) as memory:
-                for event in memory.events(after=after):
-                    after = event.seq
-                    yield event
-            seen = stamps
-        _require_reader()
-        time.sleep(_PAUSE)
-
-
-def _get_file_stamp(path: str) -> tuple[int, int] | None:
-    try:
-        seen = os.stat(path)
-    except OSError:
-        return None
-    return seen.st_size, seen.st_mtime_ns
-
-
-def _require_reader() -> None:
-    """Find out that the reader of a pipe has gone, also while there is nothing to write to it."""
-    try:
-        poller = select.poll()
-        poller.register(sys.stdout.fileno(), 0)
-        found = poller.poll(0)
-    except (AttributeError, OSError, ValueError):
-        return  # no descriptor behind it, or no poll on this system
-    if any(event & (select.POLLERR | select.POLLHUP) for _, event in found):
-        raise output.OutputClosed
-
-
-_FIRST_WHEN_FOLLOWING = 10
 _BACKWARDS_US = 60_000_000
 """Microseconds from which on a clock is said to have run backwards. Commands that overlap differ by less."""
 
@@ -118,11 +32,16 @@ def add_log_options(parser: Parser) -> None:
     parser.add_value("--actor", "NAME", "only events by NAME: an agent, you, outside, memtui")
     parser.add_flag("--errors", "only refused and failed events")
     parser.add_flag("--head", "only the number and the hash of the last event")
+    parser.add_flag("--everywhere")
 
 
 def run_log(options: Options, arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.until is not None:
         raise UsageError("memtui log: --follow and --until do not go together. Leave one of them out.")
+    if arguments.everywhere:
+        from memtui.cli.log_many import log_everywhere  # noqa: PLC0415 - start-up: only for many folders
+
+        return log_everywhere(options, arguments)
     path, place = context.resolve_word(options, arguments.folder)
     if not place.is_root:
         if arguments.path is not None:
@@ -143,7 +62,7 @@ def run_log(options: Options, arguments: argparse.Namespace) -> int:
         seq, _ = memory.get_head()
         speaks = loaded.config.ui.screen_reader
         printer = _EventPrinter(
-            path, options, _make_sentence_formatter(arguments.follow) if speaks else format_event_row
+            path, options, make_sentence_formatter(arguments.follow) if speaks else format_event_row
         )
         for event in _select_last(memory, seq, matches, arguments):
             printer.print_event(event)
@@ -161,7 +80,7 @@ def _select_last(
 ) -> Iterable[Event]:
     last: int | None = arguments.last
     if last is None:
-        last = _FIRST_WHEN_FOLLOWING if arguments.follow else None
+        last = FIRST_WHEN_FOLLOWING if arguments.follow else None
     if matches is not None:
         found = filter(matches, _read_until(memory, 0, until))
         return found if last is None else deque(found, maxlen=last)
@@ -182,36 +101,12 @@ def _read_until(memory: Engine, after: int, seq: int) -> Iterator[Event]:
 
 def _build_filter(memory: Engine, arguments: argparse.Namespace, path: str) -> Callable[[Event], bool] | None:
     """Which events are asked for; `None` for all."""
-    tests: list[Callable[[Event], bool]] = []
-    if arguments.errors:
-        tests.append(lambda event: event.is_error)
-    if arguments.actor is not None:
-        tests.append(lambda event: event.actor.name.casefold() == arguments.actor.casefold())
-    if arguments.since is not None:
-        tests.append(_build_since_filter(arguments.since))
-    if arguments.until is not None:
-        tests.append(_build_until_filter(arguments.until))
+    tests = build_common_tests(arguments)
     if arguments.path is not None:
         place = context.parse_memory_path(arguments.path, path)
         names = _trace_names(memory, place)
         tests.append(lambda event: any(event.seq <= last and _touches(event, name) for name, last in names))
     return (lambda event: all(test(event) for test in tests)) if tests else None
-
-
-def _build_since_filter(when: PointInTime) -> Callable[[Event], bool]:
-    if when.seq is not None:
-        first = when.seq
-        return lambda event: event.seq >= first
-    at_us = when.first_us if when.first_us is not None else time.time_ns() // 1_000
-    return lambda event: event.at_us >= at_us
-
-
-def _build_until_filter(when: PointInTime) -> Callable[[Event], bool]:
-    if when.seq is not None:
-        last = when.seq
-        return lambda event: event.seq <= last
-    at_us = when.last_us
-    return lambda event: at_us is None or event.at_us <= at_us
 
 
 def _trace_names(memory: Engine, place: MemoryPath) -> list[tuple[str, float]]:
@@ -261,13 +156,6 @@ class _EventPrinter:
                 f"The clock ran backwards: by its time #{event.seq} is {behind} older than #{previous.seq}. "
                 "The numbers give the order."
             )
-
-
-def _make_sentence_formatter(is_followed: bool) -> Callable[[Event], str]:
-    """Formats an event as a sentence, with its number unless events are followed."""
-    from memtui.cli.reader.sentences import format_event_sentence  # noqa: PLC0415 - start-up: only with a screen reader
-
-    return lambda event: to_one_line(format_event_sentence(event, numbered=not is_followed))
 
 
 def _print_head(memory: Engine, options: Options) -> None:

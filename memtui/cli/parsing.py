@@ -130,6 +130,8 @@ class Verb:
     keeps_rights: bool = False
     """Whether its process has to write elsewhere, or to reach the network, even with `--read-only`: the others give up
     the right to, where the kernel takes it."""
+    needs_network: bool = False
+    """Whether it keeps the right to reach the network with `--read-only`: a conversation can be begun there."""
 
     @property
     def summary(self) -> str:

@@ -7,7 +7,7 @@ from memtui.cli.parsing import VerbRegistry
 
 VERBS = VerbRegistry(
     {
-        "view": ("ls", "show", "search", "stats", "places", "demo"),
+        "view": ("ls", "show", "search", "stats", "places", "home", "demo"),
         "history": ("log", "diff", "blame", "origin", "import-transcripts"),
         "review": ("audit", "review", "verify", "export"),
         "undo": ("undo", "redo", "restore"),
@@ -25,5 +25,6 @@ VERBS = VerbRegistry(
         "export": "verify",
         "demo": "browse",
         "places": "browse",
+        "home": "browse",
     },
 )

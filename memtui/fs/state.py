@@ -99,8 +99,12 @@ def remember_folder(directory: Path, folder: str) -> None:
         write_atomic(directory / _FILE, wanted, sync=False)
 
 
-def list_recent_folders() -> list[str]:
-    """The folders of which a record is kept in its usual place, the one that was written to last first."""
+def list_recent_folders(limit: int | None = _MOST) -> list[str]:
+    """The folders of which a record is kept in its usual place, the one that was written to last first.
+
+    Args:
+        limit: How many at most; `None` for all.
+    """
     found: list[tuple[int, str]] = []
     stores = get_state_home() / "stores"
     with contextlib.suppress(OSError):
@@ -114,7 +118,7 @@ def list_recent_folders() -> list[str]:
                 when = os.stat(stores / name / _JOURNAL).st_mtime_ns
                 if folder := _read_record(stores / name):
                     found.append((when, os.fsdecode(folder)))
-    return [folder for _, folder in sorted(found, reverse=True)[:_MOST]]
+    return [folder for _, folder in sorted(found, reverse=True)[:limit]]
 
 
 def _read_record(directory: Path) -> bytes:

@@ -56,6 +56,7 @@ class MemoryLocation:
         is_counted: Whether all files were counted; if not, `files` is a minimum, and 0 if the disk does not
             answer.
         unseen: Files that others changed since the person looked.
+        size: Bytes of the files that were counted.
     """
 
     path: str
@@ -70,16 +71,28 @@ class MemoryLocation:
     unseen: int = 0
     title: str = ""
     closed: str = ""
+    size: int = 0
+
+    @property
+    def responds(self) -> bool:
+        """Whether the disk answered."""
+        return bool(self.files) or self.is_counted
 
 
 def find_memory_folders(
     *, home: str | None = None, limit: int | None = ENOUGH, reach: DirectoryProber | None = None
 ) -> list[MemoryLocation]:
-    """The likely memory folders, the one that changed last first; behind them what cannot be read."""
+    """The likely memory folders, the one that changed last first; behind them what cannot be read.
+
+    Args:
+        home: The home directory; that of the person if not given.
+        limit: How many at most; `None` for all that there are, with every folder that memtui has a journal of.
+        reach: Tells which directories are there.
+    """
     home = home or os.path.expanduser("~")
     found: dict[str, MemoryLocation] = {}
     with reach or DirectoryProber() as asking:
-        for place in _iter_candidates(home, asking):
+        for place in _iter_candidates(home, asking, everything=limit is None):
             is_there = asking.is_directory(place.path)
             if is_there is None:
                 found.setdefault(
@@ -93,7 +106,15 @@ def find_memory_folders(
     ]
 
 
-def _iter_candidates(home: str, reach: DirectoryProber) -> Iterator[MemoryLocation]:
+def refresh_folder(place: MemoryLocation, reach: DirectoryProber) -> MemoryLocation | None:
+    """The same folder as it is now; `None` if it is gone. Of a disk that does not answer nothing is known."""
+    is_there = reach.is_directory(place.path)
+    if is_there is None:
+        return replace(place, files=0, size=0, changed_ns=None, is_counted=False)
+    return _count_files(place) if is_there else None
+
+
+def _iter_candidates(home: str, reach: DirectoryProber, *, everything: bool) -> Iterator[MemoryLocation]:
     """Where to look, the most telling first: of one folder that is found twice the first is taken."""
     for pattern in ("./memories", "./memory/memories", f"{glob.escape(home)}/memories"):
         for path in glob.glob(pattern):
@@ -110,7 +131,7 @@ def _iter_candidates(home: str, reach: DirectoryProber) -> Iterator[MemoryLocati
         kind = other.dialect
         place = replace(_build_unreachable(other.path, kind.name), title=kind.title, closed=kind.closed)
         yield _add_project(other.project, place, reach)
-    for path in list_recent_folders():
+    for path in list_recent_folders(None) if everything else list_recent_folders():
         yield _build_unreachable(path, MemoryOwner.RECENT)
 
 
@@ -123,17 +144,21 @@ def _build_unreachable(path: str, owner: str) -> MemoryLocation:
 
 
 def _inspect_folder(real: str, place: MemoryLocation, home: str) -> MemoryLocation:
-    files, newest = 0, None
-    for entry in _walk_files(real):
+    return _count_files(replace(place, path=real, display_path=to_one_line(format_path(place.path, home))))
+
+
+def _count_files(place: MemoryLocation) -> MemoryLocation:
+    files, size, newest = 0, 0, None
+    for entry in _walk_files(place.path):
         try:
-            newest = max(newest or 0, entry.stat(follow_symlinks=False).st_mtime_ns)
+            seen = entry.stat(follow_symlinks=False)
         except OSError:
             continue  # gone meanwhile
-        files += 1
+        newest = max(newest or 0, seen.st_mtime_ns)
+        files, size = files + 1, size + seen.st_size
         if files >= _COUNTED:
             break
-    shown, is_counted = to_one_line(format_path(place.path, home)), files < _COUNTED
-    return replace(place, path=real, display_path=shown, files=files, changed_ns=newest, is_counted=is_counted)
+    return replace(place, files=files, size=size, changed_ns=newest, is_counted=files < _COUNTED)
 
 
 def _walk_files(top: str) -> Iterator["os.DirEntry[str]"]:
@@ -173,7 +198,7 @@ def format_owner(place: MemoryLocation) -> str:
 
 def format_project(place: MemoryLocation) -> str:
     """Which project they are about, and whether it is still there; empty where there is none."""
-    if not place.files and not place.is_counted:
+    if not place.responds:
         return "the disk does not respond"
     if place.closed:
         return place.closed

@@ -52,6 +52,7 @@ from memtui.ui.theme import AUTO, choose_theme, find_theme_problems, keep_theme,
 
 if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
+    from memtui.ui.home_state import EverywhereHit, HomeState
     from memtui.ui.keymap import Keymap
 
 
@@ -128,6 +129,8 @@ class MemtuiApp(App[int]):
         self.chat_options: Callable[[], ChatOptions] | None = None
         """The options of a conversation that is begun from the browser; the defaults if not set."""
         self._settings_reported = False
+        self.home: HomeState | None = None
+        """What is known of all folders, once the person came by the home."""
         self.wants_demo = False
         """Whether the person asked for the demo, which is shown in place of this."""
         self.bug: Exception | None = None
@@ -252,22 +255,43 @@ class MemtuiApp(App[int]):
         else:
             self.push_screen(screen)
 
+    def on_home_requested(self) -> None:
+        """Back to the home, if the person came from there."""
+        if self.home is None:
+            self._show_message("Cannot go back: no link was followed.")
+        else:
+            self.action_places()
+
     def action_places(self) -> None:
-        from memtui.ui.screens.places import DEMO, FolderPickerScreen  # noqa: PLC0415 - start-up: loads Input and lists
+        """The home: all folders of this machine, with the cursor on the one that was opened last."""
+        from memtui.ui.home_state import HomeState  # noqa: PLC0415 - start-up: only where no folder is named
+        from memtui.ui.screens.places import (  # noqa: PLC0415 - start-up: loads Input and lists
+            DEMO,
+            FolderChoice,
+            FolderPickerScreen,
+        )
 
         first = not any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
+        self.home = self.home or HomeState()
 
-        def chosen(folder: str | None) -> None:
+        def chosen(choice: FolderChoice | None) -> None:
             self._key_queue.discard()  # keys behind a choice are of the path, and no commands in the folder
-            if folder == DEMO:
+            if choice is not None and choice.folder == DEMO:
                 self.wants_demo = True
                 self.exit(0)
-            elif folder is not None:
-                self.open_folder(folder)
+            elif choice is not None:
+                if choice.hit is not None:
+                    self.when_opened = partial(self._go_to_hit, choice.hit)
+                self.open_folder(choice.folder)
             elif first:
                 self.exit(0)
 
-        self.push_screen(FolderPickerScreen(offers_demo=first), chosen)
+        self.push_screen(FolderPickerScreen(self.home, offers_demo=first), chosen)
+
+    def _go_to_hit(self, hit: "EverywhereHit") -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, BrowseScreen):
+                screen.note_view.open_at(hit.path, hit.line, hit.text)
 
     def action_help(self) -> None:
         """The keys of the focused pane, then all others; Enter runs one."""

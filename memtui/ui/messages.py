@@ -54,6 +54,10 @@ class DialectFound(Message):
     dialect: "Dialect"
 
 
+class HomeRequested(Message):
+    """The person wants to go back from where no link led."""
+
+
 class FolderShown(Message):
     """A folder is on screen."""
 

@@ -166,8 +166,8 @@ def truncate_apart(names: Sequence[str], width: int) -> list[str]:
     """The name of each cut."""
     cuts: dict[str, str] = {}
     for name in sorted(set(names), key=cell_len):
-        tried = dict.fromkeys(_iter_cuts(name, names, width))
-        cuts[name] = next((cut for cut in tried if cut not in taken), next(iter(tried)))
+        first = next(_iter_cuts(name, names, width))
+        cuts[name] = next((cut for cut in _iter_cuts(name, names, width) if cut not in taken), first)
         taken[cuts[name]] = name
     return [cuts[name] for name in names]
 

@@ -14,7 +14,7 @@ from memtui.core.unicode import to_one_line
 from memtui.flows.dialog import Choice
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
-from memtui.ui.messages import EntryRead, report_errors
+from memtui.ui.messages import EntryRead, HomeRequested, report_errors
 from memtui.ui.screens.browse_edit import EditController
 from memtui.ui.screens.browse_note import NoteController
 from memtui.ui.screens.folder import FolderController, FolderScreen
@@ -95,7 +95,8 @@ class LinkController(FolderController):
                 show=False),
         Binding("colon_origin", "origin", "origin", id="browse.origin",
                 tooltip="Origin of these lines: session, prompt and call", show=False),
-        Binding("backspace", "go_back_along", "back", id="browse.link_back", tooltip="Back from a link", show=False),
+        Binding("backspace", "go_back_along", "back", id="browse.link_back", tooltip="Back from a link, or to the home",
+                show=False),
         Binding("y", "copy", "copy", id="browse.copy", tooltip="Copy path, content, diff or call", show=False),
     ]  # fmt: skip
 
@@ -194,8 +195,9 @@ class LinkController(FolderController):
             self.copy_text(goal.address, "the address", before=problem)
 
     def action_go_back_along(self) -> None:
+        """Back along the links that were followed; from the first note to the home, where one came from there."""
         if not self._trail:
-            self.message.show_message("Cannot go back: no link was followed.")
+            self.app.post_message(HomeRequested())
             return
         place = self._trail.pop()
         self.message.show_message(f"Back in {to_one_line(place.path)}.")

@@ -343,7 +343,7 @@ class FindScreen(OverlayScreen):
         if hit is not self.found.cursor_item:
             return
         name = to_one_line(hit.path if self.size.width >= 100 else hit.path.rpartition("/")[2])
-        line = _get_line(hit)
+        line = get_line(hit)
         self._titles.set_title(self.note, name, f"line {line.line:,}" if line else "")
         if message.data is None:
             self._preview.clear()
@@ -352,7 +352,7 @@ class FindScreen(OverlayScreen):
             lines = frozenset({line.line}) if line else frozenset[int]()
             self._preview.show_data(hit.path, message.data, self.note, lines=lines, follow=False, again=False)
             if line:
-                self.note.search(_get_matched_text(hit))
+                self.note.search(get_matched_text(hit))
                 self.note.show_match_from(line.line)
         if isinstance(hit, PAST):
             self.query_one("#story", Static).update(Content(_describe_history(hit)))
@@ -385,8 +385,8 @@ class FindScreen(OverlayScreen):
                 self._open_history(hit.path, name.ended_by.seq)
             case _:
                 self.action_leave()
-                line = _get_line(hit)
-                self._open_at(hit.path, line.line if line else None, _get_matched_text(hit))
+                line = get_line(hit)
+                self._open_at(hit.path, line.line if line else None, get_matched_text(hit))
 
     def _open_history(self, path: str, at: int) -> None:
         from memtui.ui.screens.history import HistoryScreen  # noqa: PLC0415 - start-up: for the past only
@@ -399,7 +399,7 @@ class FindScreen(OverlayScreen):
             words = "Only current notes can be edited."
             self.message.show_message(f"{words} {label_key('find.open')} opens the history.")
         else:
-            line = _get_line(hit)
+            line = get_line(hit)
             self._edit_at(hit.path, line.line if line else None)
 
     def action_leave(self) -> None:
@@ -407,7 +407,7 @@ class FindScreen(OverlayScreen):
         self.dismiss(None)
 
 
-def _get_line(hit: Hit) -> LineHit | None:
+def get_line(hit: Hit) -> LineHit | None:
     match hit:
         case LineRow(_, line):
             return line
@@ -421,9 +421,9 @@ def _get_line(hit: Hit) -> LineHit | None:
             return None
 
 
-def _get_matched_text(hit: Hit) -> str:
+def get_matched_text(hit: Hit) -> str:
     """The text that matched, as it stands in the note."""
-    line = _get_line(hit)
+    line = get_line(hit)
     if line is None or not line.spans:
         return ""
     start, end = line.spans[0]

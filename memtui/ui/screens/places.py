@@ -5,9 +5,10 @@ Nothing is made or changed.
 
 import contextlib
 import os
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -16,22 +17,21 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
-from textual.worker import get_current_worker
 
-from memtui.core.errors import MemtuiError
 from memtui.core.unicode import to_one_line
-from memtui.places.folders import ENOUGH, MemoryLocation, find_memory_folders, format_project
+from memtui.flows.home import FolderFacts, group_folders
+from memtui.places.folders import ENOUGH, MemoryLocation, find_memory_folders, format_project, refresh_folder
+from memtui.places.probe import DirectoryProber
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
+from memtui.ui.home_state import EverywhereHit, HomeState
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
 from memtui.ui.theme import to_content, truncate_middle
 from memtui.ui.widgets.choice_list import ChoiceInput, ChoiceList
-from memtui.ui.widgets.empty import format_folder_rows
+from memtui.ui.widgets.home_rows import INDENT, HomeRows
 
 _ENDS = {"home": "first", "end": "last"}
 """Keys that move in the list while nothing is typed."""
-_INDENT = 5
-"""Cells before the names of the folders."""
 _ABOUT = (
     "memtui shows the notes of AI agents while they write them.",
     "Every change is kept in a history: see it, undo it, audit it.",
@@ -39,8 +39,10 @@ _ABOUT = (
 DEMO = "\0demo"
 """The answer for the demo: no path holds a zero byte."""
 _DEMO_KEY = "d"
-_MOST_COUNTED = 30
-"""Folders whose journals are asked for unseen changes, the newest first."""
+_READ_SECONDS, _FIND_SECONDS = 3.0, 20.0
+"""Least seconds between two looks at the folders on screen, and between two searches for folders."""
+_SHARE = 10
+"""So many times as long as a look took is waited for the next one."""
 _MOST_ENTRIES = 10_000
 """Entries of a directory that are looked at to complete a path."""
 
@@ -48,14 +50,26 @@ _MOST_ENTRIES = 10_000
 class _PathInput(ChoiceInput):
     """The path, which takes every letter; its list stands above it."""
 
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """A `/` that is typed first is no part of the path."""
+        return (key != "slash" or bool(self.value)) and super().check_consume_key(key, character)
+
     def find_move(self, event: events.Key) -> str | None:
         return super().find_move(event) or (None if self.value else _ENDS.get(event.key))
 
 
-class FolderPickerScreen(DismissOnceScreen[str | None]):
-    """Answers with the directory that the person chose, `DEMO`, or `None`.
+class FolderChoice(NamedTuple):
+    """What the person chose: a folder, and a place in it where she searched for one."""
+
+    folder: str
+    hit: EverywhereHit | None = None
+
+
+class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
+    """The home: answers with the folder that the person chose, with `DEMO` for one, or with `None`.
 
     Args:
+        home: What is known of the folders; it outlives this screen.
         offers_demo: Whether the demo can be chosen.
     """
 
@@ -63,15 +77,27 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
+        Binding("slash", "search", "search all", id="places.search", tooltip="Search names and texts of all folders",
+                priority=True),
         Binding("escape", "dismiss", "Back", id="places.back", tooltip="Cancel"),
-    ]
+    ]  # fmt: skip
     AUTO_FOCUS = "Input"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high")]  # noqa: RUF012 - as Textual has it
 
-    def __init__(self, *, offers_demo: bool) -> None:
+    def __init__(self, home: HomeState, *, offers_demo: bool) -> None:
         super().__init__()
         self._offers_demo = offers_demo
-        self._folders: Sequence[MemoryLocation] = ()
+        self._home = home
+        self._stops = threading.Event()
+        self._scrolled = threading.Event()
+        """Wakes the thread that reads what is known of the rows on screen."""
+        self._on_screen: Sequence[MemoryLocation] = ()
+        self._prompts: list[Content] = []
+        self._formatter = HomeRows((), 0)
+
+    @property
+    def _folders(self) -> Sequence[MemoryLocation]:
+        return self._home.folders
 
     def compose(self) -> ComposeResult:
         yield Header()
@@ -85,46 +111,128 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
             yield _PathInput(words)
             yield Static(Content.from_markup(self._format_others()), id="others")
         yield MessageLine()
-        yield KeyLine("places.complete", "places.back")
+        yield KeyLine("places.search", "places.complete", "places.back")
 
     def on_mount(self) -> None:
-        self.query_one(Header).status = HeaderStatus("choose a folder", live="", follow=False)
-        self._show_intro("Searching for memory folders on this machine.")
-        self.query_one(MessageLine).show_message("Nothing is created or changed on disk.")
-        self._find_folders()
+        self.query_one(Header).status = HeaderStatus("home", live="", follow=False)
+        if self._folders:
+            self._show_folders(self._folders)
+        else:
+            self._show_intro("Searching for memory folders on this machine.")
+        self.query_one(MessageLine).show_message(
+            "Nothing is created or changed on disk. Rows are updated every few seconds."
+        )
+        self.watch(self.query_one(ChoiceList), "scroll_y", self._note_scrolled, init=False)
+        self._read_folders()
+
+    def on_unmount(self) -> None:
+        self._stops.set()
+        self._scrolled.set()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_rows)
 
-    @work(thread=True, exit_on_error=False)
-    def _find_folders(self) -> None:
-        from memtui.memory import count_unseen_files  # noqa: PLC0415 - start-up: behind the first paint
+    # What is known of the folders
 
-        places = find_memory_folders(limit=None)
-        self.app.call_from_thread(self._show_folders, places)
-        for number, place in enumerate(places[:_MOST_COUNTED]):
-            with contextlib.suppress(MemtuiError, OSError):
-                if not get_current_worker().is_cancelled and (unseen := count_unseen_files(place.path)):
-                    places[number] = replace(place, unseen=unseen)
-        self.app.call_from_thread(self._show_folders, places)
+    @work(thread=True, exit_on_error=False)
+    def _read_folders(self) -> None:
+        """Find the folders, now and then anew, and read what is known of those on screen."""
+        find_again = 0.0
+        while not self._stops.is_set():
+            began = time.monotonic()
+            if began >= find_again:
+                found = find_memory_folders(limit=None)
+                self._call(self._show_folders, group_folders(found, self._home.folders))
+                find_again = time.monotonic() + max(_FIND_SECONDS, _SHARE * (time.monotonic() - began))
+                began = time.monotonic()
+            self._call(self._update_rows)  # ages go on, and other rows may be in sight
+            if self._read_rows():
+                find_again = min(find_again, time.monotonic() + _READ_SECONDS)
+            self._wait(max(_READ_SECONDS, _SHARE * (time.monotonic() - began)))
+
+    def _read_rows(self) -> bool:
+        """Read the files and the journals of the folders on screen; a disk that does not answer is waited for once.
+
+        Returns:
+            Whether one of them is gone.
+        """
+        is_gone = False
+        with DirectoryProber() as reach:
+            for place in self._on_screen:
+                if self._stops.is_set() or self._scrolled.is_set():
+                    break  # others are on screen
+                now = refresh_folder(place, reach)
+                is_gone |= now is None
+                facts = self._home.reader.read(place.path)
+                if now is not None and (now != place or facts != self._home.facts.get(place.path)):
+                    self._call(self._show_facts, now, facts)
+        return is_gone
+
+    def _wait(self, seconds: float) -> None:
+        self._scrolled.wait(seconds)
+        self._scrolled.clear()
+
+    def _call(self, show: Callable[..., None], *values: object) -> None:
+        """Run a function in the thread of the screen, unless that is gone."""
+        if not self._stops.is_set():
+            with contextlib.suppress(RuntimeError):  # the application ended meanwhile
+                self.app.call_from_thread(show, *values)
 
     def _show_folders(self, places: Sequence[MemoryLocation]) -> None:
-        self._folders = places
+        if not self.is_attached:
+            return
+        at = self.query_one(ChoiceList).highlighted
+        here = self._folders[at].path if at is not None and at < len(self._folders) else self._home.path
+        is_new = [place.path for place in places] != [place.path for place in self._folders]
+        self._home.folders = places
         if places:
-            many = (
-                f"{len(places):,} folders, newest first" if len(places) > ENOUGH else "Memory folders on this machine"
-            )
+            many = f"{len(places):,} folders by agent" if len(places) > ENOUGH else "Memory folders on this machine"
             self._show_intro(f"{many}; a number or {ENTER} opens one.")
         else:
             self._show_intro("No memory folder found in the usual places.")
-        self._show_rows()
+        if is_new or not self.query_one(ChoiceList).option_count:
+            self._show_rows(here)
+        else:
+            self._update_rows()
 
-    def _show_rows(self) -> None:
+    def _show_facts(self, place: MemoryLocation, facts: FolderFacts) -> None:
+        self._home.facts[place.path] = facts
+        self._home.folders = [place if each.path == place.path else each for each in self._folders]
+        self._update_rows()
+
+    def _show_rows(self, here: str = "") -> None:
+        """List all folders, with the cursor on one of them."""
         options = self.query_one(ChoiceList)
-        at, width = options.highlighted or 0, options.scrollable_content_region.width - 2
+        paths = [place.path for place in self._folders]
+        at = paths.index(here) if here in paths else options.highlighted or 0
         options.clear_options()
-        options.add_options(map(Option, format_folder_rows(self._folders, width)))
-        options.highlighted = min(at, len(self._folders) - 1) if self._folders else None
+        self._formatter = HomeRows(self._folders, options.scrollable_content_region.width - 2)
+        self._prompts = [self._format_row(number) for number in range(len(self._folders))]
+        options.add_options(map(Option, self._prompts))
+        options.highlighted = min(at, len(paths) - 1) if paths else None
+        self.call_after_refresh(self._note_scrolled)
+
+    def _format_row(self, number: int) -> Content:
+        place = self._folders[number]
+        return self._formatter.format(number, place, self._home.facts.get(place.path))
+
+    def _note_scrolled(self) -> None:
+        self._update_rows()
+        self._scrolled.set()
+
+    def _update_rows(self) -> None:
+        """Draw those rows in sight anew that say something else now; the others are once they come in sight."""
+        if not self.is_attached or len(self._prompts) != len(self._folders):
+            return
+        options = self.query_one(ChoiceList)
+        top, height = round(options.scroll_y), options.scrollable_content_region.height
+        in_sight = range(top, min(top + height, len(self._folders)))
+        self._on_screen = [self._folders[number] for number in in_sight]
+        for number in in_sight:
+            prompt = self._format_row(number)
+            if prompt != self._prompts[number]:
+                self._prompts[number] = prompt
+                options.replace_option_prompt_at_index(number, prompt)
 
     def _show_intro(self, words: str) -> None:
         first, *others = _ABOUT
@@ -142,21 +250,49 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
         """The whole path of the folder under the cursor, which its row may shorten or name by its project."""
         if event.option_index < len(self._folders):
             place = self._folders[event.option_index]
-            width = self.query_one(ChoiceList).size.width - _INDENT
+            width = self.query_one(ChoiceList).size.width - INDENT
             lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, format_project(place))]
             self.query_one("#place", Static).update(Content("\n").join(lines))
 
+    # Choosing
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A `/` behind something that was typed is one of the path."""
+        return (action != "search" or not self.query_one(Input).value) and super().check_action(action, parameters)
+
+    def _open(self, number: int) -> None:
+        if not self._folders[number].responds:
+            self.query_one(MessageLine).show_message("The disk of this folder does not respond.", warning=True)
+            return
+        self._home.path = self._folders[number].path
+        self.dismiss(FolderChoice(self._folders[number].path))
+
     @on(ChoiceList.OptionSelected)
     def _choose(self, event: ChoiceList.OptionSelected) -> None:
-        self.dismiss(self._folders[event.option_index].path)
+        self._open(event.option_index)
 
     @on(Input.Changed)
     def _choose_by_number(self, event: Input.Changed) -> None:
         """A digit or the demo's letter that is typed first chooses; behind anything else it is one of the path."""
         if len(event.value) == 1 and event.value in "123456789"[: len(self._folders)]:
-            self.dismiss(self._folders[int(event.value) - 1].path)
+            self._open(int(event.value) - 1)
         elif event.value == _DEMO_KEY and self._offers_demo:
-            self.dismiss(DEMO)
+            self.dismiss(FolderChoice(DEMO))
+
+    def action_search(self) -> None:
+        """Search all folders."""
+        from memtui.ui.screens.find_everywhere import FindEverywhereScreen  # noqa: PLC0415 - start-up: loads the search
+
+        def found(hit: EverywhereHit | str | None) -> None:
+            if isinstance(hit, str):  # a path from the root
+                field = self.query_one(Input)
+                field.value = hit
+                field.cursor_position = len(hit)
+            elif hit is not None:
+                self._home.path = hit.folder
+                self.dismiss(FolderChoice(hit.folder, hit))
+
+        self.app.push_screen(FindEverywhereScreen(self._home), found)
 
     @on(Input.Submitted)
     def _open_path(self, event: Input.Submitted) -> None:
@@ -165,9 +301,10 @@ class FolderPickerScreen(DismissOnceScreen[str | None]):
         here = self.query_one(ChoiceList).highlighted
         path = os.path.realpath(os.path.expanduser(typed))
         if not typed and here is not None:
-            self.dismiss(self._folders[here].path)
+            self._open(here)
         elif typed and "\0" not in typed and os.path.isdir(path):
-            self.dismiss(path)
+            self._home.path = path
+            self.dismiss(FolderChoice(path))
         else:
             words = (
                 f"No folder at {to_one_line(typed)}. Nothing was created." if typed else "Type the path of a folder."

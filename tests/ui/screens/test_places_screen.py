@@ -148,7 +148,7 @@ async def test_what_is_typed_is_a_path_and_none_of_it_runs_in_the_folder(home: P
 
 
 @pytest.mark.parametrize(
-    ("keys", "opens"), [(("3",), "here"), (("enter",), "here"), (("slash", "3"), ""), (("x", "1"), "")]
+    ("keys", "opens"), [(("3",), "here"), (("enter",), "here"), (("slash", "slash", "3"), ""), (("x", "1"), "")]
 )
 async def test_a_digit_chooses_only_while_nothing_is_typed(home: Path, keys: tuple[str, ...], opens: str) -> None:
     del home

@@ -1,0 +1,110 @@
+"""One query in many memory folders, each opened only to be read: no journal is made, nothing is recorded."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field
+
+from memtui import memory as memory_module
+from memtui.core.errors import MemtuiError, StateUnusable
+from memtui.core.lazy_dataclass import dataclass
+from memtui.core.settings import Settings
+from memtui.engine import Engine
+from memtui.fs.state import get_state_directory
+from memtui.places.folders import MemoryLocation
+from memtui.search.finder import Finder
+from memtui.search.query import Query
+from memtui.search.results import Scope, SearchResults, Stop, check_cancelled, never_stop
+
+GetSettings = Callable[[str], Settings]
+"""The settings of a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderResults:
+    """What was found in one folder.
+
+    Attributes:
+        problem: Why the folder, or its history, was not searched: the end of a sentence; empty if all was.
+        is_searched: Whether names and texts were searched.
+    """
+
+    place: MemoryLocation
+    found: SearchResults = field(default_factory=SearchResults)
+    problem: str = ""
+    is_searched: bool = True
+
+
+def search_folders(
+    places: Iterable[MemoryLocation],
+    query: Query,
+    scope: Scope,
+    *,
+    limit: int,
+    per_note: int,
+    hidden: bool = False,
+    whole_lines: bool = False,
+    history: bool = True,
+    get_settings: GetSettings | None = None,
+    stop: Stop = never_stop,
+) -> Iterator[FolderResults]:
+    """Search folders one after the other; of each its results, also where nothing was found.
+
+    Args:
+        places: The folders. One that is closed, or whose disk did not respond, is told and not opened.
+        query: The query.
+        scope: Where.
+        limit: Most names, notes and lines of the past of one folder; the rest is counted.
+        per_note: Most lines of each note; the rest is counted.
+        hidden: Whether hidden files are searched as well.
+        whole_lines: Whether long lines are not cut.
+        history: Whether journals are read; without them only what stands in the folders is found.
+        get_settings: The settings of a folder; the defaults if not given.
+        stop: Asked now and then whether to give up.
+
+    Raises:
+        SearchCancelled: By `stop`.
+    """
+    for place in places:
+        check_cancelled(stop)
+        if reason := describe_unreadable(place):
+            yield FolderResults(place, problem=reason, is_searched=False)
+            continue
+        try:
+            settings = get_settings(place.path) if get_settings is not None else None
+            memory, problem = _open_to_read(place.path, settings, history=history)
+            with memory:
+                if history and _needs_history(place.path, query, scope):
+                    memory.reconcile()  # what is not recorded yet, in memory only
+                finder = Finder(memory, hidden=hidden)
+                finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL, stop=stop)
+                check_cancelled(stop)
+                found = finder.find(query, scope, limit=limit, per_note=per_note, whole_lines=whole_lines, stop=stop)
+        except OSError as error:
+            yield FolderResults(place, problem=os.strerror(error.errno or 0).lower(), is_searched=False)
+        except MemtuiError as error:
+            check_cancelled(stop)
+            yield FolderResults(place, problem=str(error), is_searched=False)
+        else:
+            yield FolderResults(place, found, problem)
+
+
+def describe_unreadable(place: MemoryLocation) -> str:
+    """Why a folder is not opened, as the end of a sentence; empty for one that is."""
+    return place.closed or ("" if place.responds else "the disk does not respond")
+
+
+def _open_to_read(path: str, settings: Settings | None, *, history: bool) -> tuple[Engine, str]:
+    """A memory, and what of it cannot be read."""
+    if not history:
+        return memory_module.connect_without_journal(path, settings=settings), ""
+    try:
+        return memory_module.connect(path, read_only=True, settings=settings), ""
+    except StateUnusable as error:
+        return memory_module.connect_without_journal(path, settings=settings), f"its history cannot be read: {error}"
+
+
+def _needs_history(path: str, query: Query, scope: Scope) -> bool:
+    """Whether the record has anything to say: a folder without a journal has only what its notes say."""
+    if scope is Scope.PAST or query.filters:
+        return True
+    return os.path.exists(get_state_directory(path) / memory_module.JOURNAL)
