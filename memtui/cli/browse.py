@@ -114,20 +114,8 @@ def run_places(options: Options, arguments: argparse.Namespace) -> int:
     return ExitCode.OK if places else ExitCode.FINDINGS
 
 
-def _list_limits(place: "MemoryLocation") -> list[str]:
-    """What loads of a folder, and how much its agent accepts."""
-    from memtui.notes.memory_index import LIMIT  # noqa: PLC0415 - start-up: the browser starts without
-    from memtui.places.dialects import recognise_folder  # noqa: PLC0415 - start-up: the browser starts without
-    from memtui.places.file_rules import format_limits  # noqa: PLC0415 - start-up: the browser starts without
-
-    if place.closed or not place.is_counted:
-        return []  # the disk may not answer
-    dialect = recognise_folder(place.path)
-    return [words for rule in dialect.files if dialect.name and (words := format_limits(rule, LIMIT))]
-
-
 def _print_places(places: "list[MemoryLocation]", *, limits: bool = False) -> None:
-    from memtui.places.folders import format_owner, format_project  # noqa: PLC0415 - start-up: the browser starts without
+    from memtui.places.folders import format_owner, format_project, list_limits  # noqa: PLC0415 - start-up
 
     now = time.time()
     rows = [
@@ -144,11 +132,13 @@ def _print_places(places: "list[MemoryLocation]", *, limits: bool = False) -> No
     for place, (files, age, owner, shown, project) in zip(places, rows, strict=True):
         start = f"{files:>{widths[0]}}  {age:>{widths[1]}}  {output.pad_cell(owner, widths[2])}"
         output.print_line(f"{start}  {output.pad_cell(shown, widths[3])}  {output.pad_cell(project, 0)}".rstrip())
-        for words in _list_limits(place) if limits else ():
+        for words in list_limits(place) if limits else ():
             output.print_line(f"{' ' * (widths[0] + widths[1] + 4)}{words}")
 
 
 def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
+    from memtui.places.folders import list_limits  # noqa: PLC0415 - start-up: the browser starts without
+
     return {
         "path": place.path,
         "owner": str(place.owner),
@@ -156,7 +146,7 @@ def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
         "project": place.project,
         "project_exists": place.project_exists,
         "closed": place.closed or None,
-        "limits": _list_limits(place),
+        "limits": list_limits(place),
         "files": place.files,
         "all_counted": place.is_counted,
         "changed": None if place.changed_ns is None else output.format_utc(place.changed_ns // 1_000),

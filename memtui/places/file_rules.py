@@ -35,6 +35,7 @@ class FileRule:
         most: Characters that the agent's program accepts when it writes; 0 is no limit.
         kept: Who keeps them; `None` for the agent with its person.
         why: What a person has to know who wants to change one, as a sentence.
+        syntax: What they are written in, where their names do not tell it: `text` for lines that stay as they are.
     """
 
     path: str
@@ -43,6 +44,7 @@ class FileRule:
     most: int = 0
     kept: Keeper | None = None
     why: str = ""
+    syntax: str = ""
 
     def matches(self, path: str) -> bool:
         return _compile_pattern(self.path).fullmatch(path) is not None
@@ -115,7 +117,7 @@ def _translate_name(pattern: str) -> str:
 
 
 def parse_file_rule(
-    path: str, loads: Loads = "", most: int = 0, kept: str = "", why: str = "", **limit: Any
+    path: str, loads: Loads = "", most: int = 0, kept: str = "", why: str = "", syntax: str = "", **limit: Any
 ) -> FileRule:
     """A rule as `dialects.toml` has it.
 
@@ -126,7 +128,7 @@ def parse_file_rule(
         raise ValueError(f'loads is "{loads}" for {path}; lines and size go with "start" only')
     if limit.get("unit", "units") not in get_args(Unit) or limit.get("keeps", "start") not in get_args(Part):
         raise ValueError(f"the unit or the part that is kept of {path} is unknown")
-    return FileRule(path, loads, LoadLimit(**limit), most, Keeper(kept) if kept else None, why)
+    return FileRule(path, loads, LoadLimit(**limit), most, Keeper(kept) if kept else None, why, syntax)
 
 
 def parse_note_start(name: str, label: str, text: str, **pattern: str) -> NoteStart:

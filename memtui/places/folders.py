@@ -15,8 +15,10 @@ from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.fs.no_atime import open_without_atime
 from memtui.fs.state import list_recent_folders
+from memtui.notes.memory_index import LIMIT
 from memtui.places.claude_code import find_claude_code_memories, iter_working_directories
-from memtui.places.dialects import find_dialect_memories
+from memtui.places.dialects import find_dialect_memories, recognise_folder
+from memtui.places.file_rules import format_limits
 from memtui.places.probe import DirectoryProber
 from memtui.places.vscode import find_vscode_memories
 
@@ -194,6 +196,14 @@ _OWNERS: dict[str, str] = {
 def format_owner(place: MemoryLocation) -> str:
     """Whose memories they are, in words and on one line."""
     return f"{place.title or _OWNERS[place.owner]} {to_one_line(place.name)}".rstrip()
+
+
+def list_limits(place: MemoryLocation) -> list[str]:
+    """What every session loads of a folder, and how much its agent accepts, in words; nothing if nobody knows."""
+    if place.closed or not place.responds:
+        return []
+    dialect = recognise_folder(place.path)
+    return [words for rule in dialect.files if dialect.name and (words := format_limits(rule, LIMIT))]
 
 
 def format_project(place: MemoryLocation) -> str:

@@ -16,6 +16,7 @@ class HomeState:
     Attributes:
         folders: As they are listed.
         facts: What their journals and audits say, by path.
+        limits: What loads of those that were on screen, by path.
         reader: Reads these facts, in one thread at a time.
         path: The folder that was opened last.
         query: What was searched for in all of them.
@@ -23,6 +24,7 @@ class HomeState:
 
     folders: Sequence[MemoryLocation] = ()
     facts: dict[str, FolderFacts] = field(default_factory=dict)
+    limits: dict[str, str] = field(default_factory=dict)
     reader: FolderFactsReader = field(default_factory=FolderFactsReader)
     path: str = ""
     query: str = ""

@@ -20,7 +20,14 @@ from textual.widgets.option_list import Option
 
 from memtui.core.unicode import to_one_line
 from memtui.flows.home import FolderFacts, group_folders
-from memtui.places.folders import ENOUGH, MemoryLocation, find_memory_folders, format_project, refresh_folder
+from memtui.places.folders import (
+    ENOUGH,
+    MemoryLocation,
+    find_memory_folders,
+    format_project,
+    list_limits,
+    refresh_folder,
+)
 from memtui.places.probe import DirectoryProber
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.home_state import EverywhereHit, HomeState
@@ -164,7 +171,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 now = refresh_folder(place, reach)
                 is_gone |= now is None
                 facts = self._home.reader.read(place.path)
-                if now is not None and (now != place or facts != self._home.facts.get(place.path)):
+                if now is None:
+                    continue
+                if place.path not in self._home.limits and now.responds:
+                    self._home.limits[place.path] = "; ".join(list_limits(now))
+                    self._call(self._show_path)
+                if now != place or facts != self._home.facts.get(place.path):
                     self._call(self._show_facts, now, facts)
         return is_gone
 
@@ -246,12 +258,14 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         return f"{demo}{key}·[/]  to let an agent use a folder: [bold]memtui mcp --help[/], [bold]memtui hook --help[/]"
 
     @on(ChoiceList.OptionHighlighted)
-    def _show_path(self, event: ChoiceList.OptionHighlighted) -> None:
+    def _show_path(self) -> None:
         """The whole path of the folder under the cursor, which its row may shorten or name by its project."""
-        if event.option_index < len(self._folders):
-            place = self._folders[event.option_index]
+        at = self.query_one(ChoiceList).highlighted if self.is_attached else None
+        if at is not None and at < len(self._folders):
+            place = self._folders[at]
             width = self.query_one(ChoiceList).size.width - INDENT
-            lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, format_project(place))]
+            about = filter(None, (format_project(place), self._home.limits.get(place.path)))
+            lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, "   ".join(about))]
             self.query_one("#place", Static).update(Content("\n").join(lines))
 
     # Choosing

@@ -92,11 +92,15 @@ class Preview:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
             return
-        note.prepare(text, syntax=detect_syntax(read.path, text), mode=self._mode, keep_place=read.again)
+        note.prepare(text, syntax=self._detect_syntax(read.path, text), mode=self._mode, keep_place=read.again)
 
     @property
     def _mode(self) -> Literal["rendered", "source"]:
         return "rendered" if self.view is PreviewMode.RENDERED else "source"
+
+    def _detect_syntax(self, path: str, text: str) -> str:
+        rule = self.dialect.get_rule(path) if self.dialect is not None else None
+        return (rule.syntax if rule is not None else "") or detect_syntax(path, text)
 
     def clear(self) -> None:
         self.text, self.size, self.data, self.loads = "", 0, None, ""
@@ -151,7 +155,9 @@ class Preview:
             note.show(self.text, syntax="text", mode="source", keep_place=again)
             return
         ruler = self._find_ruler(path)
-        note.show(self.text, syntax=detect_syntax(path, self.text), mode=self._mode, keep_place=again, ruler=ruler)
+        note.show(
+            self.text, syntax=self._detect_syntax(path, self.text), mode=self._mode, keep_place=again, ruler=ruler
+        )
         note.highlight_lines(lines)
         if follow and lines:
             note.reveal_line(min(lines))

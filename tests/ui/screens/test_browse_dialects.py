@@ -70,6 +70,7 @@ async def test_a_text_that_its_agent_would_refuse_is_not_saved(
     text = "one\n§\n" + "x" * 2_193
     async with opened({"MEMORY.md": text, "USER.md": "me"}) as app:
         await app.to("MEMORY.md")
+        await app.wait_for(lambda: "one §" in plain(app.text) and "one § x" not in app.text, "entries on lines")
         await app.press("e")
         await app.wait_for_screen(EditScreen)
         screen = app.app.screen

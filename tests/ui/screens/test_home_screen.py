@@ -91,6 +91,18 @@ async def test_each_row_tells_what_the_journal_and_the_last_audit_say(home: Path
     assert sorted((path, path.stat().st_mtime_ns) for path in (home / "state").rglob("*")) == kept
 
 
+async def test_below_the_list_stands_what_the_agent_loads(home: Path) -> None:
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        options = await reach_home(app, pilot)
+        hermes = next(at for at in range(4) if "Hermes" in str(options.get_option_at_index(at).prompt))
+        options.highlighted = hermes
+        words = "MEMORY.md loads whole, at most 2,200 characters; USER.md loads whole, at most 1,375 characters"
+        await wait_for(app, pilot, lambda: words in screen_text(app), "the limits")
+        options.highlighted = (hermes + 1) % 4
+        await wait_for(app, pilot, lambda: words not in screen_text(app), "those of another")
+
+
 async def test_rows_are_live(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places_module, "_FIND_SECONDS", 0.1)
     folder = home / ".hermes" / "memories"
