@@ -20,6 +20,7 @@ from memtui.agents.chat.events import (
     Model,
     ModelChanged,
     ModelsListed,
+    OffersChanged,
     PolicyChanged,
     Prompt,
     QueueChanged,
@@ -65,6 +66,8 @@ class ChatViewState:
         """Paths below which writes are allowed without a question."""
         self.usage = Usage()
         """Of the whole conversation."""
+        self.offers = OffersChanged()
+        """What an agent's own program offers."""
         self.queue: tuple[Prompt, ...] = ()
         self.question: ApprovalNeeded | None = None
         self.turns: dict[int, TurnEnded] = {}
@@ -88,6 +91,8 @@ class ChatViewState:
                 self.models = models
             case ModelChanged(model=model):
                 self.model = model
+            case OffersChanged():
+                self.offers = event
             case TurnStarted(prompt=prompt):
                 self.is_busy = self.has_turns = True
                 if prompt.text.strip() and prompt.text not in self.sent_texts[-20:]:

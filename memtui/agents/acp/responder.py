@@ -8,6 +8,7 @@ import contextlib
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
 from typing import Any
 
 from acp import schema
@@ -52,6 +53,7 @@ _CANCEL_SECONDS = 5.0
 _AUTH_REQUIRED = -32000
 _LONGEST_WORDS = 300
 _LONGEST_NAME = 64
+_MOST_CHOICES = 200
 _REFUSED = -32602
 _OUTCOMES = {
     "end_turn": TurnOutcome.DONE,
@@ -109,6 +111,7 @@ class AcpResponder:
         self._recorded: set[int] = set()
         self._heard_at = 0.0
         self._writes = 0
+        self._offers = events.OffersChanged()
 
     @property
     def _actor(self) -> Agent:
@@ -200,8 +203,17 @@ class AcpResponder:
         if models := self._list_models():
             state.connection.models = models
             state.emit(events.ModelsListed(models))
+        modes = self._session.modes if self._session is not None else None
+        if modes is not None:
+            known = tuple(_make_choice(each.id, each.name, each.description) for each in modes.available_modes)
+            self._change_offers(replace(self._offers, modes=known, mode=to_one_line(modes.current_mode_id)))
         if state.options.model is not None:
             await self._set_model(state.options.model)
+
+    def _change_offers(self, offers: events.OffersChanged) -> None:
+        if offers != self._offers:
+            self._offers = offers
+            self._state.emit(offers)
 
     def _find_earlier_session(self) -> str | None:
         """The agent's id of the session that this conversation had with it before."""
@@ -443,12 +455,20 @@ class AcpResponder:
         raise RequestError.method_not_found(method)
 
     def _take_update(self, content: Any) -> None:
-        if self._reader is None:
-            return  # of an earlier turn, or the replay of a session that is loaded: the conversation has it
         try:
             told = schema.SessionNotification.model_validate(content)
         except ValidationError:
             return
+        match told.update:
+            case schema.AvailableCommandsUpdate(available_commands=found):  # it may come before the session's answer
+                known = (_make_choice(each.name, each.description) for each in found[:_MOST_CHOICES])
+                self._change_offers(replace(self._offers, commands=tuple(known)))
+                return
+            case schema.CurrentModeUpdate(current_mode_id=mode):
+                self._change_offers(replace(self._offers, mode=to_one_line(mode)))
+                return
+        if self._reader is None:
+            return  # of an earlier turn, or the replay of a session that is loaded: the conversation has it
         if told.session_id == self._session_id:
             self._reader.take(told.update)
             if isinstance(told.update, schema.ToolCallProgress) and told.update.status in ("completed", "failed"):
@@ -562,6 +582,23 @@ class AcpResponder:
         """Have another of the agent's models answer."""
         return self._set_model(id)
 
+    async def set_mode(self, id: str) -> None:
+        """Have the agent work in another of its modes."""
+        known = next((each for each in self._offers.modes if id in (each.id, each.words)), None)
+        if known is None or self._session_id is None:
+            names = ", ".join(each.id for each in self._offers.modes)
+            words = f"Its modes: {names}." if names else f"{self._title} offers no modes here."
+            self._state.emit(events.Notice(f"The mode was not changed. {words}"))
+            return
+        request = schema.SetSessionModeRequest(session_id=self._session_id, mode_id=known.id)
+        try:
+            await self._request("session_set_mode", request, self._options.cancel_seconds)
+        except (RequestError, ConnectionError, TimeoutError) as error:
+            words = _describe_error(error) if isinstance(error, RequestError) else "it does not answer"
+            self._state.emit(events.Notice(f"The mode was not changed: {words}."))
+            return
+        self._change_offers(replace(self._offers, mode=known.id))
+
     async def _set_model(self, id: str) -> None:
         option = self._find_option("model")
         if option is None or self._session_id is None:
@@ -596,6 +633,11 @@ class AcpResponder:
 async def _wait(answering: "asyncio.Future[Any]") -> Any:
     """Wait for an answer; who stops waiting does not cancel the request."""
     return await asyncio.shield(answering)
+
+
+def _make_choice(id: str, *words: str | None) -> events.AgentChoice:
+    told = ": ".join(to_one_line(each) for each in words if each)
+    return events.AgentChoice(to_one_line(id)[:_LONGEST_NAME], told[:_LONGEST_WORDS])
 
 
 def _describe_error(error: RequestError) -> str:

@@ -248,6 +248,10 @@ class ChatController:
         """Have another model answer, from the next turn on."""
         self._schedule_action(lambda: self._responder.set_model(id))
 
+    def set_mode(self, id: str) -> None:
+        """Have the agent work in another of its modes."""
+        self._schedule_action(lambda: self._responder.set_mode(id))
+
     def set_effort(self, level: str | None) -> None:
         """Set the effort, from the next turn on."""
         self._schedule_action(lambda: self._state.set_request_options(effort=level))

@@ -138,6 +138,29 @@ class ModelsListed:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """A mode or a command of an agent's own; `words` say what it is or does."""
+
+    id: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OffersChanged:
+    """What an agent's own program offers besides an answer.
+
+    Attributes:
+        modes: Its modes, such as `plan`.
+        mode: The id of the one that it is in; empty where it has none.
+        commands: Its slash commands, without the slash.
+    """
+
+    modes: tuple[AgentChoice, ...] = ()
+    mode: str = ""
+    commands: tuple[AgentChoice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChanged:
     """Another model answers from now on, or more is known of this one."""
 
@@ -332,7 +355,7 @@ class Notice:
 ChatEvent = (
     Ready | ModelsListed | ModelChanged | TurnStarted | QueueChanged | ThinkingDelta | TextDelta | CallDelta
     | CallStarted | ApprovalNeeded | ApprovalResolved | CallEnded | ContextCleared | ContextCompacted | RetryScheduled
-    | ChatFault | UsageChanged | TurnEnded | TurnUndone | ConversationRewound | PolicyChanged | Notice
+    | ChatFault | UsageChanged | TurnEnded | TurnUndone | ConversationRewound | PolicyChanged | OffersChanged | Notice
 )  # fmt: skip
 
 

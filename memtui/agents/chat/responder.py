@@ -29,6 +29,9 @@ class Responder(Protocol):
     def set_model(self, id: str) -> Awaitable[None] | None:
         """Have another model answer."""
 
+    def set_mode(self, id: str) -> Awaitable[None] | None:
+        """Have the agent work in another of its modes."""
+
     def decide(self, proposal: Proposal, answer: Callable[[Verdict], object]) -> None:
         """Decide on a change that the agent asks for from another process."""
 
@@ -61,6 +64,10 @@ class SdkResponder:
     def set_model(self, id: str) -> None:
         """Have another model answer, from the next turn on."""
         self._state.set_model(id)
+
+    def set_mode(self, id: str) -> None:  # noqa: ARG002 - it has none
+        """Say that a model has no modes."""
+        self._state.emit(events.Notice("A model has no modes; an agent's own program may have some (--agent)."))
 
     def decide(self, proposal: Proposal, answer: Callable[[Verdict], object]) -> None:  # noqa: ARG002 - none asks so
         """Answer that nobody decides: the model's tools run here, and ask nowhere else."""

@@ -33,6 +33,7 @@ _TYPES: Mapping[type, str] = {
     events.TurnUndone: "turn_undone",
     events.ConversationRewound: "rewound",
     events.PolicyChanged: "policy_changed",
+    events.OffersChanged: "offers_changed",
     events.Notice: "told",
 }
 _KEYS = {"fields": "input", "memory_changes": "remembered", "reason": "why"}

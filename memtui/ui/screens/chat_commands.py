@@ -38,7 +38,7 @@ _COMMAND = re.compile(r"/([a-z?]+)(?:\s+(.*))?\s*", re.DOTALL)
 _SLASH = "slash_"
 _SESSIONS = 60
 """Sessions that are offered, newest first."""
-_TAKING = frozenset({"model", "effort", "thinking", "export", "attach", "policy", "resume"})
+_TAKING = frozenset({"model", "mode", "effort", "thinking", "export", "attach", "policy", "resume"})
 """Actions that take the text behind the command."""
 
 
@@ -55,6 +55,7 @@ class CommandController(ConversationScreenController):
                 tooltip="Review this session's changes; restore deleted notes"),
         _make_command_binding("memory", "memory", "Size of the folder, and notes read so far"),
         _make_command_binding("model", "model", "Choose the model"),
+        _make_command_binding("mode", "mode", "Choose the mode of an agent's own program"),
         _make_command_binding("effort", "effort", "Set the effort of the model"),
         _make_command_binding("thinking", "thinking", "Thinking on/off"),
         _make_command_binding("policy", "policy", "Memory writes: ask, allow or read-only"),
@@ -94,6 +95,8 @@ class CommandController(ConversationScreenController):
             if isinstance(binding, Binding) and f"{_SLASH}{name}" in binding.key.split(","):
                 self._run_binding(binding.action, argument, name)
                 return True
+        if any(each.id == name for each in self.state.offers.commands):
+            return False  # the agent's own, which takes it as a message
         names = [command.name for command in self.list_commands()]
         hint = format_suggestion(name, names, "/ lists them.", shown="/{}", cutoff=0.5)
         self.message.show_message(f"Unknown command /{to_one_line(name)}. {hint}", warning=True)
@@ -191,6 +194,20 @@ class CommandController(ConversationScreenController):
             argument = await self._prompt_person(MenuScreen("Model", choices))
         if argument:
             chat.set_model(argument)
+
+    @controller_work()
+    async def action_mode(self, argument: str = "") -> None:
+        """Another mode of the agent's: the one named, or one of those that it offers."""
+        chat, offers = self.screen.get_chat(), self.state.offers
+        if chat is None:
+            return
+        if not argument and offers.modes:
+            rows = ((f"{each.words or each.id}{' (in use)' if each.id == offers.mode else ''}", each.id)
+                    for each in offers.modes)  # fmt: skip
+            argument = await self._prompt_person(MenuScreen("Mode", number_choices(rows)))
+            if not argument:
+                return
+        chat.set_mode(argument)
 
     @controller_work()
     async def action_effort(self, argument: str = "") -> None:

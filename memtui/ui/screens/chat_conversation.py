@@ -20,6 +20,7 @@ from memtui.agents.chat.events import (
     ConversationRewound,
     FaultKind,
     Notice,
+    OffersChanged,
     PolicyChanged,
     Prompt,
     QueueChanged,
@@ -47,7 +48,7 @@ from memtui.ui.screens.chat_prompts import (
     PromptController,
     QuestionController,
 )
-from memtui.ui.widgets.composer import ComposerDrafts
+from memtui.ui.widgets.composer import ComposerDrafts, SlashCommand
 
 if TYPE_CHECKING:  # loaded behind the first paint
     from memtui.agents.chat.sessions.store import ChatSession
@@ -209,6 +210,9 @@ class ConversationController(ConversationScreenController):
                 self.message.show_message(fitting, hint=hint, warning=True)
             case ConversationRewound():
                 self._rewind(event)
+            case OffersChanged(commands=commands):
+                self.screen.box.offer(SlashCommand(each.id, each.words) for each in commands)
+                self.screen.update_chat_title()
             case PolicyChanged(policy=policy, always=always):
                 self.message.show_message(chat_state.describe_policy(policy, always))
 

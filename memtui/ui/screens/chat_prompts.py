@@ -68,7 +68,8 @@ class ConversationScreen(BrowseScreen):
     def update_chat_title(self) -> None:
         """Say above the conversation whether Claude works or asks."""
         words = "  asks you" if self.chat_state.question else "  working" if self.chat_state.is_busy else ""
-        self.transcript.border_title = Content(f"1 Chat{words}")
+        mode = f"  mode: {self.chat_state.offers.mode}" if self.chat_state.offers.mode else ""
+        self.transcript.border_title = Content(f"1 Chat{words}{mode}")
 
 
 class ConversationScreenController(FolderController):

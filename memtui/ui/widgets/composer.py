@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -253,7 +253,7 @@ class ComposerBox(Vertical):
     def __init__(self, commands: Sequence[SlashCommand], agent: str = "Claude", *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._agent = agent
-        self._commands = commands
+        self._commands = self._own_commands = tuple(commands)
         self._queue: list[tuple[str, Prompt]] = []
         self._chosen = 0
         self._moved = False
@@ -294,6 +294,12 @@ class ComposerBox(Vertical):
 
     # Commands
 
+    def offer(self, commands: Iterable[SlashCommand]) -> None:
+        """List commands of the agent's behind the chat's own, which come first where both have a name."""
+        own = {command.name for command in self._own_commands}
+        self._commands = (*self._own_commands, *(command for command in commands if command.name not in own))
+        self._matched = ""
+
     @on(TextArea.Changed)
     def _update_matches(self) -> None:
         self._match_commands(self.composer.text)
@@ -304,8 +310,10 @@ class ComposerBox(Vertical):
         if text == self._matched:
             return
         self._matched, self._chosen, self._moved, self.matches = text, 0, False, []
-        if text == "/" or (text.startswith("/") and text[1:].isalpha()):
-            self.matches = [each for each in self._commands if each.name.startswith(text[1:].lower())]
+        if text == "/" or (text.startswith("/") and not any(character.isspace() for character in text)):
+            begun = text[1:].lower()
+            found = [each for each in self._commands if each.name.lower().startswith(begun)]
+            self.matches = sorted(found, key=lambda each: each.name != begun)  # the whole name comes first
 
     def has_matches(self, text: str) -> bool:
         """Whether commands match a text."""

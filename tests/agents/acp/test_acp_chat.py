@@ -357,6 +357,51 @@ def test_a_model_of_the_agents_own_is_chosen_and_one_is_not_where_it_offers_none
     other.heard.next(events.Notice, lambda each: "offers no models" in each.sentence)
 
 
+MODES = {
+    "modes": {
+        "currentModeId": "code",
+        "availableModes": [
+            {"id": "code", "name": "Code"},
+            {"id": "plan", "name": "Plan\x1b[2J", "description": "writes nothing"},
+        ],
+    }
+}
+
+
+def test_its_modes_and_commands_are_told_also_outside_of_turns_and_a_mode_is_set(start: Start) -> None:
+    commands = [{"name": "init", "description": "Look around"}, {"name": "x" * 99, "description": ""}]
+    update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+    changed = {"sessionUpdate": "current_mode_update", "currentModeId": "code"}
+    talk = start([["update", update], ["update", changed], ["text", "Hm."]], opened=MODES)
+    offers = talk.heard.next(events.OffersChanged)
+    assert [(each.id, each.words) for each in offers.modes] == [
+        ("code", "Code"), ("plan", "Plan\\x1b[2J: writes nothing")
+    ]  # fmt: skip
+    assert (offers.mode, offers.commands) == ("code", ())
+    talk.chat.set_mode("plan")
+    assert talk.heard.next(events.OffersChanged).mode == "plan"
+    talk.say("Hello")
+    told = talk.heard.of(events.OffersChanged)
+    assert [(each.id, each.words) for each in told[-1].commands] == [("init", "Look around"), ("x" * 64, "")]
+    assert told[-1].mode == "code"
+    asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_mode"]
+    assert asked == [{"sessionId": "s1", "modeId": "plan"}]
+
+
+def test_a_mode_that_it_does_not_have_or_refuses_is_told(start: Start) -> None:
+    refusal = {"error": {"code": -32602, "message": "not now"}}
+    talk = start(opened=MODES, answers={"session/set_mode": refusal})
+    talk.heard.next(events.OffersChanged)
+    talk.chat.set_mode("fast")
+    talk.heard.next(events.Notice, lambda each: "The mode was not changed. Its modes: code, plan." in each.sentence)
+    talk.chat.set_mode("plan")
+    talk.heard.next(events.Notice, lambda each: "The mode was not changed: not now." in each.sentence)
+    other = start()
+    other.heard.next(events.Ready)
+    other.chat.set_mode("plan")
+    other.heard.next(events.Notice, lambda each: "offers no modes" in each.sentence)
+
+
 def test_a_model_that_is_asked_for_at_the_start_is_set_before_the_first_turn(start: Start) -> None:
     option = {"id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big", "options": []}
     talk = start(

@@ -23,6 +23,7 @@ USAGE = events.Usage(context=5, cost=0.5)
 TOLD: tuple[tuple[events.ChatEvent, str, list[str]], ...] = (
     (events.Ready(MODEL, "api.example"), "ready", ["model", "host", "provider"]),
     (events.ModelsListed((MODEL,)), "models_known", ["models"]),
+    (events.OffersChanged(), "offers_changed", ["modes", "mode", "commands"]),
     (events.ModelChanged(MODEL), "model_changed", ["model"]),
     (events.TurnStarted(1, PROMPT), "turn_began", ["turn", "text", "attachments"]),
     (events.QueueChanged((PROMPT,)), "queue_changed", ["prompts"]),

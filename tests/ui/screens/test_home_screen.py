@@ -91,7 +91,8 @@ async def test_each_row_tells_what_the_journal_and_the_last_audit_say(home: Path
     assert sorted((path, path.stat().st_mtime_ns) for path in (home / "state").rglob("*")) == kept
 
 
-async def test_below_the_list_stands_what_the_agent_loads(home: Path) -> None:
+@pytest.mark.usefixtures("home")
+async def test_below_the_list_stands_what_the_agent_loads() -> None:
     app = MemtuiApp(None)
     async with app.run_test(size=(120, 30)) as pilot:
         options = await reach_home(app, pilot)
