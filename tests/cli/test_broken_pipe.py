@@ -20,6 +20,7 @@ show notes/old.md@now
 search Berlin
 stats
 places
+home --help
 demo --help
 help
 help undo

@@ -50,6 +50,7 @@ hook status                                 | 1
 hook install --yes                          | 4
 places                                      | 0
 places --json                               | 0
+home                                        | 2
 import-transcripts                          | 4
 verify                                      | 0
 export                                      | 0

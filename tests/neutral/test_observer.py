@@ -22,6 +22,7 @@ _LOOKING = {
     "attach",
     "can_be_kept",
     "close",
+    "dialect",
     "events",
     "get_entry",
     "get_head",

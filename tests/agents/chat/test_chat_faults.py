@@ -29,7 +29,7 @@ from memtui.agents.chat.events import (
 )
 from memtui.agents.chat.request import RetryPolicy
 from memtui.agents.chat.sessions.store import ChatSession
-from memtui.agents.chat.turn import ChatTurn
+from memtui.agents.chat.turn_record import TurnRecord
 from memtui.core.approvals import ApprovalPolicy
 from tests.agents.chat.listener import HASTE, Talking, talking
 from tests.agents.model_server import (
@@ -812,7 +812,7 @@ def test_a_turn_that_fails_by_a_bug_of_ours_ends_and_the_conversation_goes_on(
     with talking() as talk:
         model_server.answer(Text("One."))
         with monkeypatch.context() as patched:
-            patched.setattr(ChatTurn, "_finish", fail)
+            patched.setattr(TurnRecord, "finish", fail)
             assert talk.say("Hello").end is TurnOutcome.FAULT
         assert talk.heard.of(ChatFault)[-1].kind is FaultKind.BUG
         model_server.answer(Text("Two."))
