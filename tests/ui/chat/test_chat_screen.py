@@ -516,9 +516,9 @@ async def test_a_wait_that_is_too_long_to_tell_still_says_how_to_stop_it(chattin
 async def test_the_list_of_commands_says_that_there_are_more(chatting: Chats) -> None:
     async with chatting(size=(80, 24)) as chat:
         await chat.type("/")
-        await chat.wait_for(lambda: "1 of 16, Up/Down show more" in chat.text)
+        await chat.wait_for(lambda: "1 of 17, Up/Down show more" in chat.text)
         await chat.press("up")
-        await chat.wait_for(lambda: "> /quit" in chat.text and "16 of 16" in chat.text)
+        await chat.wait_for(lambda: "> /quit" in chat.text and "17 of 17" in chat.text)
         await chat.type("mo")
         await chat.wait_for(lambda: "> /model" in chat.text and "show more" not in chat.text)
 
