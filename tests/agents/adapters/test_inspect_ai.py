@@ -9,8 +9,8 @@ from tests.agents.adapters import scenario
 from tests.agents.model_server import ModelServer
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="needs Inspect: pip install 'memtui[inspect-ai]'")
-solver = pytest.importorskip("inspect_ai.solver")
-dataset = pytest.importorskip("inspect_ai.dataset")
+solver = importlib.import_module("inspect_ai.solver")
+dataset = importlib.import_module("inspect_ai.dataset")
 adapter = importlib.import_module("memtui.agents.adapters.inspect_ai")
 pytestmark = pytest.mark.filterwarnings("default")  # the package's own are not ours to fix
 

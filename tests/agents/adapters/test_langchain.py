@@ -12,7 +12,7 @@ from tests.agents.model_server import ModelServer
 _REASON = "needs LangChain: pip install 'memtui[langchain]'"
 agents = pytest.importorskip("langchain.agents", reason=_REASON)
 langchain_anthropic = pytest.importorskip("langchain_anthropic", reason=_REASON)
-function_calling = pytest.importorskip("langchain_core.utils.function_calling")
+function_calling = importlib.import_module("langchain_core.utils.function_calling")
 adapter = importlib.import_module("memtui.agents.adapters.langchain")
 pytestmark = pytest.mark.filterwarnings("default")  # the packages' own are not ours to fix
 

@@ -11,8 +11,8 @@ from tests.agents.adapters import scenario
 from tests.agents.model_server import ModelServer
 
 pydantic_ai = pytest.importorskip("pydantic_ai", reason="needs Pydantic AI: pip install 'memtui[pydantic-ai]'")
-function = pytest.importorskip("pydantic_ai.models.function")
-messages = pytest.importorskip("pydantic_ai.messages")
+function = importlib.import_module("pydantic_ai.models.function")
+messages = importlib.import_module("pydantic_ai.messages")
 adapter = importlib.import_module("memtui.agents.adapters.pydantic_ai")
 pytestmark = pytest.mark.filterwarnings("default")  # the package's own are not ours to fix
 
