@@ -36,6 +36,7 @@ def draw_faster() -> None:
     Strip.__init__ = _begin_strip  # type: ignore[method-assign, assignment]
     Strip.__getattr__ = _make_strip_cache  # type: ignore[attr-defined]
     vars(textual_widget)["StylesCache"] = RowCache
+    Widget.on_event = _handle_unless_closed  # type: ignore[method-assign, assignment]
     Screen.on_event = _handle_and_yield  # type: ignore[method-assign, assignment]
     Screen._screen_resized = _lay_out_once  # type: ignore[method-assign, assignment]
 
@@ -48,13 +49,20 @@ _LONG_SECONDS = 0.005
 
 
 async def _handle_and_yield(screen: Screen[Any], event: Event) -> None:
-    if isinstance(event, Mount) and (screen._closing or screen._pruning):
-        return  # it was closed before it had its widgets, which it would now look for
     began = time.thread_time()
-    await Widget.on_event(screen, event)
+    await _handle_unless_closed(screen, event)
     if time.thread_time() - began > _LONG_SECONDS:
         await asyncio.sleep(0)
         await asyncio.sleep(0)  # twice: timers that are due by now come behind what waits already
+
+
+async def _handle_unless_closed(widget: Widget, event: Event) -> None:
+    """Handle an event, but do not mount what was closed, or whose application was, before it had its widgets.
+
+    A handler of *Mount* looks for them.
+    """
+    if not isinstance(event, Mount) or not (widget._closing or widget._pruning or not widget.app.is_running):
+        await widget._on_message(event)
 
 
 def _lay_out_once(screen: Screen[Any], size: Size) -> None:

@@ -84,30 +84,41 @@ async def test_the_browser_is_drawn_as_textual_draws_it(tmp_path: Path, theme: s
                 compare(widget)
 
 
-class Seeker(Screen[None]):
-    """A screen that looks for a widget of its own when it is mounted."""
+class Seeker(Widget):
+    """A widget that looks for a part of its own when it is mounted."""
 
     def compose(self) -> ComposeResult:
-        yield Static(id="here")
+        with Horizontal():
+            yield Static(id="here")
 
     def on_mount(self) -> None:
         self.query_one("#here").border_title = "found"
 
 
-@pytest.mark.parametrize("closed", ["by its application", "by itself", None])
-async def test_a_screen_that_is_closed_before_it_has_its_widgets_is_not_mounted(
-    tmp_path: Path, closed: str | None
+class SeekingScreen(Seeker, Screen[None]):
+    """A screen that does so."""
+
+
+@pytest.mark.parametrize("kind", [Seeker, SeekingScreen])
+@pytest.mark.parametrize("closed", ["by its application", "by itself", "with its application", None])
+async def test_what_is_closed_before_it_has_its_widgets_is_not_mounted(
+    tmp_path: Path, closed: str | None, kind: type[Seeker]
 ) -> None:
     app = MemtuiApp(str(tmp_path), state=str(tmp_path.with_name("state")))
     async with app.run_test() as pilot:
-        screen = Seeker()
-        app.push_screen(screen)
+        seeker = kind()
+        if isinstance(seeker, SeekingScreen):
+            app.push_screen(seeker)
+        else:
+            app.screen.mount(seeker)
         if closed == "by its application":
-            await screen._close_messages(wait=False)
+            await seeker._close_messages(wait=False)
         elif closed == "by itself":
-            screen.dismiss()
-        await until(pilot, lambda: screen._is_mounted)
-        assert [widget.border_title for widget in screen.query("#here")] == ([] if closed else ["found"])
+            seeker.dismiss() if isinstance(seeker, SeekingScreen) else seeker.remove()
+        app._running = closed != "with its application"
+        await until(pilot, lambda: seeker._is_mounted)
+        app._running = True
+        assert [widget.border_title for widget in seeker.query("#here")] == ([] if closed else ["found"])
 
 
 def test_a_strip_makes_the_caches_that_are_used() -> None:
