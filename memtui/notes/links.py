@@ -15,10 +15,10 @@ from urllib.parse import unquote, urlsplit
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
-from memtui.notes.front_matter import find_front_matter_end, parse_front_matter, read_properties
+from memtui.notes.front_matter import find_front_matter_end, read_properties
 from memtui.notes.spans import blank_code, blank_text
 
-_WIKI = re.compile(r"!?\[\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
+_WIKI = re.compile(r"(?<!\\)!?\[\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
 _INLINE = re.compile(
     r"(?<!\\)!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,200}\]){0,400})\]"
     r"\(\s{0,8}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\]|\\.|\([^\s()]{0,400}\)){0,2000}))"
@@ -49,6 +49,10 @@ class Link:
             all directories.
         fragment: The heading after `#`; empty for none.
         span: The columns in that line, in characters.
+        form: How it is written: `wiki`, `inline`, `angled` (`[a](<b c.md>)`), `reference` (`[a][b]`, whose target
+            stands in a `definition`), `definition`, `autolink`, `bare` or `import`.
+        target_span: The columns of the target as it is written, without label and fragment behind `|`; `None` where it
+            stands in another line, or in a definition.
     """
 
     kind: str
@@ -58,6 +62,8 @@ class Link:
     label: str
     line: int
     span: tuple[int, int]
+    form: str = ""
+    target_span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +144,12 @@ def find_links(text: str, path: str) -> list[Link]:
     """The links of a note in the order in which they stand; what stands in code is none."""
     if not ("](" in text or "[[" in text or "@" in text or "://" in text or "]:" in text or "<" in text):
         return []
-    return _LinkFinder(text, path).find()
+    return _LinkFinder(text, path, blank_code(text), find_front_matter_end(text)).find()
+
+
+def find_links_in(text: str, path: str, body: str, start: int) -> list[Link]:
+    """The links of a note whose code was blanked out (`blank_code`), and whose body begins at a character."""
+    return _LinkFinder(text, path, body, start).find()
 
 
 def find_backlinks(
@@ -196,37 +207,40 @@ def find_links_broken_by_move(moved: Mapping[str, str], texts: Mapping[str, str]
 
 def get_note_names(text: str) -> tuple[str, ...]:
     """What a note calls itself: its `title`, `name` and `aliases`, and its first heading."""
-    properties = read_properties(text)
+    return collect_names(read_properties(text), text, find_front_matter_end(text))
+
+
+def collect_names(properties: Mapping[str, object], text: str, start: int) -> tuple[str, ...]:
+    """The names of a note whose front matter was read, and whose body begins at a character."""
     names: list[str] = []
     for key in ("title", "name", "alias", "aliases"):
         value = properties.get(key)
         names += [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
-    heading = _TITLE.search(text, find_front_matter_end(text)) if "# " in text else None
+    heading = _TITLE.search(text, start) if "# " in text else None
     return (*names, heading[1]) if heading else tuple(names)
 
 
 class _LinkFinder:
     """Finds the links of one note: each kind blanks out what it took, so that no letter is in two links."""
 
-    def __init__(self, text: str, path: str) -> None:
-        self._path = path
+    def __init__(self, text: str, path: str, body: str, start: int) -> None:
         self._here = path.rpartition("/")[0]
         self._text = text
-        body = blank_code(text)
-        end = find_front_matter_end(text)
-        self._body = blank_text(body[:end]) + body[end:]
+        self._body = blank_text(body[:start]) + body[start:]
         self._found: list[tuple[int, Link]] = []
 
     def find(self) -> list[Link]:
         """All of them."""
         self._match_all(_WIKI, "[[", self._parse_wiki)
         self._match_all(_INLINE, "](", self._parse_inline)
-        self._match_all(_ANGLED, "<", lambda found: self._make_markdown_link(found, found[1], found[1]))
+        self._match_all(_ANGLED, "<", lambda found: self._make_markdown_link(found, found[1], found[1], "autolink", 1))
         self._targets: dict[str, str] = {}
         for found in _DEFINITION.finditer(self._body) if "]:" in self._body else ():
             self._targets.setdefault(self._get_label(found, 1), found[2])
         if self._targets:
-            self._match_all(_DEFINITION, "]:", lambda found: self._make_markdown_link(found, found[2], found[1]))
+            self._match_all(
+                _DEFINITION, "]:", lambda found: self._make_markdown_link(found, found[2], found[1], "definition", 2)
+            )
             self._match_all(_REFERENCE, "]", self._parse_reference)
         self._match_all(_BARE, "://", self._parse_bare_url)
         self._match_all(_IMPORT, "@", self._parse_import)
@@ -259,15 +273,17 @@ class _LinkFinder:
         path: str | None,
         fragment: str,
         label: str,
+        form: str,
+        place: tuple[int, int] | None,
         end: int | None = None,
     ) -> Link:
         line = bisect_right(self._line_starts, found.start())
         first = self._line_starts[line - 1]
-        last = min(
-            found.end() if end is None else end,
-            (self._line_starts[line] - 1) if line < len(self._line_starts) else len(self._body),
-        )
-        return Link(kind, target, path, fragment, label, line, (found.start() - first, last - first))
+        until = (self._line_starts[line] - 1) if line < len(self._line_starts) else len(self._body)
+        last = min(found.end() if end is None else end, until)
+        target_span = (place[0] - first, place[1] - first) if place is not None and place[1] <= until else None
+        span = (found.start() - first, last - first)
+        return Link(kind, target, path, fragment, label, line, span, form, target_span)
 
     def _parse_wiki(self, found: re.Match[str]) -> Link:
         target, label = found[1].strip().removesuffix("\\"), (found[2] or "").strip()
@@ -279,35 +295,44 @@ class _LinkFinder:
             path = None
         if path is not None and name.strip().startswith(("./", "../")):
             path = name.strip()  # resolved from where it stands
-        return self._make_link(found, "wiki", target, path, fragment.strip(), label or target)
+        begin = found.start(1) + len(name) - len(name.lstrip()) + len(found[1]) - len(found[1].lstrip())
+        place = (begin, begin + len(name.strip()))
+        return self._make_link(found, "wiki", target, path, fragment.strip(), label or target, "wiki", place)
 
     def _parse_inline(self, found: re.Match[str]) -> Link | None:
         target = found[2] if found[2] is not None else re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", found[3] or "")
         if not target.strip():
             return None
-        label = re.sub(r"!\[([^\[\]]*)\]\([^()]*\)", r"\1", found[1])
-        return self._make_markdown_link(found, target.strip(), re.sub(r"\\(.)", r"\1", label).strip())
+        label = re.sub(r"!\[([^\[\]]*)\]\([^()]*\)", r"\1", found[1]) if "![" in found[1] else found[1]
+        label = re.sub(r"\\(.)", r"\1", label) if "\\" in label else label
+        form, group = ("inline", 3) if found[2] is None else ("angled", 2)
+        return self._make_markdown_link(found, target.strip(), label.strip(), form, group)
 
     def _parse_reference(self, found: re.Match[str]) -> Link | None:
         target = self._targets.get(self._get_label(found, 2 if found[2] else 1))
-        return self._make_markdown_link(found, target, found[1]) if target is not None else None
+        return self._make_markdown_link(found, target, found[1], "reference") if target is not None else None
 
     def _get_label(self, found: re.Match[str], group: int) -> str:
         """A label as it is written: code in it was blanked out, and [`b`] would be the same as [`a`]."""
         return _normalize_name(self._text[found.start(group) : found.end(group)])
 
-    def _make_markdown_link(self, found: re.Match[str], target: str, label: str) -> Link:
+    def _make_markdown_link(self, found: re.Match[str], target: str, label: str, form: str, group: int = 0) -> Link:
+        """A link with a target, which stands in a group of what was found; 0 where it stands elsewhere."""
+        place = found.span(group) if group else None
         if _SCHEME.match(target) or target.startswith("//"):
-            return self._make_link(found, "url", target, None, "", label or target)
+            return self._make_link(found, "url", target, None, "", label or target, form, place)
         name, _, fragment = target.partition("#")
+        if place is not None and fragment and (mark := found[group].find("#")) >= 0:
+            place = (place[0], place[0] + mark)
         path: str | None = ""
         if name:
             path = None if name.startswith("~") else _normalize_inside(_resolve_target(self._here, unquote(name)))
-        return self._make_link(found, "markdown", target, path, unquote(fragment), label or target)
+        return self._make_link(found, "markdown", target, path, unquote(fragment), label or target, form, place)
 
     def _parse_bare_url(self, found: re.Match[str]) -> Link:
         target = _strip_trailing(found.group())
-        return self._make_link(found, "url", target, None, "", target, found.start() + len(target))
+        place = (found.start(), found.start() + len(target))
+        return self._make_link(found, "url", target, None, "", target, "bare", place, place[1])
 
     def _parse_import(self, found: re.Match[str]) -> Link | None:
         written = found[1].rstrip(".:!?*_")
@@ -316,8 +341,8 @@ class _LinkFinder:
         if not name or not ("/" in target or _EXTENSION.fullmatch(name) or (name.isupper() and len(name) > 2)):
             return None  # somebody's name
         path = None if target.startswith("~") else _normalize_inside(_resolve_target(self._here, target))
-        end = found.start() + 1 + len(written)
-        return self._make_link(found, "import", target, path, "", f"@{target}", end)
+        place = (found.start(1), found.start(1) + len(written))
+        return self._make_link(found, "import", target, path, "", f"@{target}", "import", place, place[1])
 
 
 def _resolve_target(here: str, target: str) -> str:
@@ -377,6 +402,31 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]++([^ \t\n].{0,399})(?<![ \t#])[ \t#]*
 _UNDERLINED = re.compile(r"^(?![ \t]*[-=#>*+|])(.{1,400})\n {0,3}(?:=+|-{2,})[ \t]*$", re.MULTILINE)
 
 
+_MAY_UNDERLINE = re.compile(r"^ {0,3}(?:==|--|=[ \t]*$)", re.MULTILINE)
+
+
+def find_headings(body: str, start: int = 0) -> list[tuple[int, int, str]]:
+    """The headings of a text without its code (`blank_code`): line, from 1, level, and words.
+
+    Args:
+        start: Where they begin to count, in characters: behind the front matter.
+    """
+    headings = _HEADING.finditer(body, start) if "#" in body else ()
+    found = [(heading.start(1), len(heading.group().split(None, 1)[0]), heading[1]) for heading in headings]
+    if _MAY_UNDERLINE.search(body, start):
+        for heading in _UNDERLINED.finditer(body, start):
+            level = 1 if heading.group().rpartition("\n")[2].lstrip().startswith("=") else 2
+            found.append((heading.start(1), level, heading[1].strip()))
+        found.sort()
+    lines: list[tuple[int, int, str]] = []
+    at, line = 0, 1
+    for place, level, words in found:
+        line += body.count("\n", at, place)
+        at = place
+        lines.append((line, level, words))
+    return lines
+
+
 def find_heading_line(text: str, fragment: str) -> int | None:
     """The line, from 1, that a link's fragment names; `None` if there is none.
 
@@ -388,7 +438,7 @@ def find_heading_line(text: str, fragment: str) -> int | None:
     if fragment.startswith("^"):
         found = re.search(rf"(?:^|\s){re.escape(fragment)}[ \t]*$", text, re.MULTILINE)
         return text.count("\n", 0, found.end()) + 1 if found else None
-    end = parse_front_matter(text).end
+    end = find_front_matter_end(text)
     body = blank_text(text[:end]) + blank_code(text)[end:]
     wanted = {_slugify(fragment), _slugify(fragment.rpartition("#")[2])}
     headings = sorted((found.start(1), found[1]) for kind in (_HEADING, _UNDERLINED) for found in kind.finditer(body))
@@ -413,17 +463,20 @@ _NAMES = ("tags", "tag")
 
 def find_tags(text: str) -> frozenset[str]:
     """The tags of a note as they are written, without `#`; what stands in code is none."""
-    found = set(_read_declared_tags(text))
-    if "#" in text:
-        body = blank_code(text[parse_front_matter(text).end :])
+    return collect_tags(read_properties(text), blank_code(text[find_front_matter_end(text) :]) if "#" in text else "")
+
+
+def collect_tags(properties: Mapping[str, object], body: str) -> frozenset[str]:
+    """The tags of a note whose front matter was read, and whose body is without code."""
+    found = set(_read_declared_tags(properties))
+    if "#" in body:
         found.update(tag.strip("/") for tag in _INLINE_TAG.findall(body))
     found.discard("")
     return frozenset(found)
 
 
-def _read_declared_tags(text: str) -> list[str]:
+def _read_declared_tags(properties: Mapping[str, object]) -> list[str]:
     """The tags of the front matter: a list, or words parted by commas or spaces."""
-    properties = read_properties(text)
     tags: list[str] = []
     for name, value in properties.items():
         if name.casefold() not in _NAMES or value is None:

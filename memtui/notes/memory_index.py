@@ -52,11 +52,12 @@ def is_team_note(path: str) -> bool:
 def parse_index(text: str, path: str = NAME, *, limit: LoadLimit = LIMIT) -> MemoryIndex:
     """Read an index, for the ruler of a preview as for an audit."""
     lines = text.split("\n")
-    entries = tuple(link for link in find_links(text, path) if _is_entry(link, lines))
+    entries = tuple(link for link in find_links(text, path) if is_entry(link, lines))
     return MemoryIndex(measure_load(text, limit), entries)
 
 
-def _is_entry(link: Link, lines: list[str]) -> bool:
+def is_entry(link: Link, lines: list[str]) -> bool:
+    """Whether a link of an index, which is given in lines, is an entry of it."""
     if link.kind == "url" or not link.path:
         return False
     return link.kind != "markdown" or bool(_ITEM.match(lines[link.line - 1]))
