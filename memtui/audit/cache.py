@@ -25,16 +25,12 @@ import contextlib
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
-import memtui
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Hit
+from memtui.core.code_hash import hash_packages
 from memtui.fs.exports import WriteFailed
 from memtui.fs.no_atime import read_regular_file
 from memtui.fs.write_helper import FileWriter
@@ -186,25 +182,5 @@ def keep_cache(cache: AuditCache, path: str | os.PathLike[str], writer: FileWrit
 
 def _compute_rules_digest(subject: AuditContext) -> str:
     """What decides, besides a note itself, what is found in it."""
-    decisive = (_hash_code(), subject.custom.digest, subject.audit, subject.memory, subject.dialect.name)
+    decisive = (hash_packages(_CODE), subject.custom.digest, subject.audit, subject.memory, subject.dialect.name)
     return hashlib.sha256(repr(decisive).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@cache
-def _hash_code() -> str:
-    """The code and data of the rules, as they are installed, and what runs them."""
-    hashed = hashlib.sha256(f"{memtui.__version__} {sys.version}".encode())
-    for package in _CODE:
-        for path, data in iter_files(files(f"memtui.{package}"), package):
-            hashed.update(f"\0{path}\0{len(data)}\0".encode())
-            hashed.update(data)
-    return hashed.hexdigest()
-
-
-def iter_files(directory: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    """The files below a directory, compiled code left out, in order: paths, which begin with `path`, and bytes."""
-    for each in sorted(directory.iterdir(), key=lambda each: each.name):
-        if each.is_dir() and each.name != "__pycache__":
-            yield from iter_files(each, f"{path}/{each.name}")
-        elif each.is_file() and not each.name.endswith(".pyc"):
-            yield f"{path}/{each.name}", each.read_bytes()

@@ -5,6 +5,7 @@ write, and what it finds is recorded in a journal in memory, which is gone with 
 """
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -29,11 +30,15 @@ from memtui.engine.redaction import Redactor
 from memtui.engine.refusals import describe_error, make_command_refusal
 from memtui.engine.repair import Repairer
 from memtui.engine.stats import MassLossMonitor
+from memtui.fs.state import KNOWN_NOTES
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import FolderTotals, Journal, KnownPath
 from memtui.store.base import UNSEEN, FileContent, Node, ReadableStore
 
-if TYPE_CHECKING:  # start-up: few commands ask whose folder it is
+if TYPE_CHECKING:  # start-up: few commands ask for the graph, or whose folder it is
+    from memtui.knowledge.context import MemoryContext
+    from memtui.knowledge.graph import Graph
+    from memtui.knowledge.source import GraphSource
     from memtui.places.dialects import Dialect
 
 # Detecting external changes, and the daily pruning after it.
@@ -278,6 +283,49 @@ class Observer:
         from memtui.places.dialects import PLAIN, recognise_folder  # noqa: PLC0415 - start-up: few commands ask
 
         return recognise_folder(self.store.path) if self.store.path else PLAIN
+
+    # What notes say to each other
+
+    @cached_property
+    def knowledge(self) -> "GraphSource":
+        """The graph of the notes, now and at any event; what was read is kept beside the journal."""
+        from memtui.knowledge.source import GraphSource  # noqa: PLC0415 - start-up: few commands ask for the graph
+
+        journal = None if self.read_only else self.journal.path
+        cache = os.path.join(os.path.dirname(journal), KNOWN_NOTES) if journal is not None else None
+        return GraphSource(self.history, lambda: self.get_head()[0], dialect=self.dialect.name, cache=cache)
+
+    def graph(self, at: int | None = None) -> "Graph":
+        """The notes and their links, of which each is resolved by the rules of the folder's agent.
+
+        Args:
+            at: The number of an event, for the graph right after it; `None` for now, as of the last look for changes.
+                The graph of now is kept up: later calls return the same object.
+
+        Raises:
+            StateUnusable, MemoryClosed: The journal cannot be read.
+        """
+        return self.knowledge.get_current() if at is None else self.knowledge.get_past(at)
+
+    def context(self, address: str, *, depth: int = 1, since_us: int | None = None, limit: int = 10) -> "MemoryContext":
+        """What an address names, and what is related to it.
+
+        Args:
+            address: `memory://` and a permalink, a title or a path, or a pattern with `*`; also without `memory://`.
+            depth: How many links far related notes are.
+            since_us: Leaves out related notes, and those of a pattern, that did not change since; in microseconds since
+                1970. `None` leaves out none.
+            limit: Most related notes.
+
+        Raises:
+            StateUnusable, MemoryClosed: The journal cannot be read.
+        """
+        from memtui.knowledge.context import build_context  # noqa: PLC0415 - start-up: few commands ask for it
+        from memtui.knowledge.recent import find_changed_us  # noqa: PLC0415 - start-up: few commands ask for it
+
+        graph = self.graph()
+        changed_us = find_changed_us(self.history, self.get_head()[0]) if since_us is not None else {}
+        return build_context(graph, address, depth=depth, since_us=since_us, limit=limit, changed_us=changed_us)
 
     def close(self) -> None:
         """Let go of store and journal, once calls of other threads have ended; a look for changes ends early."""

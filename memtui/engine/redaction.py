@@ -4,6 +4,7 @@ Events, their hashes and the reason stay, so the chain still verifies; only text
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -12,14 +13,16 @@ from typing import Any
 from memtui.core.events import Actor, EntryKind, Event, Memtui, Version, sha256
 from memtui.core.history import ActionResult, PruneResult, RedactionResult
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import MemoryPath
+from memtui.core.paths import MemoryPath, format_path
 from memtui.core.unicode import to_one_line, visible
 from memtui.core.wording import format_count
 from memtui.engine.apply import ChangeSet
 from memtui.engine.context import EngineContext
 from memtui.engine.history import JournalHistory
+from memtui.engine.refusals import describe_error
 from memtui.engine.restore import ActionRecord, Restorer
 from memtui.engine.stats import MassLossMonitor
+from memtui.fs.state import KNOWN_NOTES
 from memtui.journal.rows import list_damaged_journals
 
 REDACTED = b"[redacted]"
@@ -318,7 +321,21 @@ class Redactor:
             note = f"{reason}: {count} removed" if reason else f"{count} removed"
             at_us, path = self._context.get_now_us(), str(MemoryPath.from_relative(plan.about))
             events.append(Event(at_us=at_us, actor=actor, command="redact", path=path, note=note, redacted=part))
-        return self._context.journal.redact(events, plan.versions, plan.events)
+        recorded = self._context.journal.redact(events, plan.versions, plan.events)
+        self._remove_known_notes(plan)
+        return recorded
+
+    def _remove_known_notes(self, plan: _RedactionPlan) -> None:
+        """Remove what is kept of notes for their graph: it may hold words of what was removed."""
+        if (journal := self._context.journal.path) is None:
+            return
+        path = os.path.join(os.path.dirname(journal), KNOWN_NOTES)
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            plan.left.append(f"{format_path(path)} may hold the text and cannot be removed: {describe_error(error)}.")
 
 
 def _has_text(text: str, forms: Iterable[str]) -> bool:

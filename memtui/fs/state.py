@@ -81,6 +81,8 @@ AUDITS = "audits.json"
 """The audits before, in a folder's journal directory."""
 CLEAN_NOTES = "clean-notes.json"
 """What the last audit found nothing in, in the same directory."""
+KNOWN_NOTES = "notes.json"
+"""What was read of the notes for their graph, in the same directory."""
 _FILE = "folder"
 _JOURNAL = "journal.db"
 _MOST = 20

@@ -51,7 +51,7 @@ def parse_note(text: str, path: str) -> ParsedNote:
     body = blank_code(text)
     names = collect_names(properties, text, start)
     found = find_links_in(text, path, body, start) if _MAY_LINK.search(text, start) else ()
-    links = [link for link in found if link.kind != "url" and (link.path or link.fragment)]
+    links = [link for link in found if link.kind != "url" and (link.path != "" or link.fragment)]
     blocks: list[InlineBlock] = []
     is_hiding = bool(links) and _MAY_HIDE.search(body, start) is not None
     if is_hiding or any(link.kind == "wiki" for link in links) or _MAY_OBSERVE.search(text, start):

@@ -8,7 +8,7 @@ import posixpath
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
@@ -83,25 +83,29 @@ class LinkTargets:
     """
 
     def __init__(self, paths: Iterable[str], names: Mapping[str, Iterable[str]] | None = None) -> None:
-        self._paths = frozenset(paths)
+        self._paths: set[str] = set()
         self._by_name: dict[str, list[str]] = {}
         self._by_path: dict[str, list[str]] = {}
-        for path in self._paths:
-            lower = path.casefold()
-            self._by_path.setdefault(lower, []).append(path)
-            name = lower.rpartition("/")[2]
-            self._by_name.setdefault(name, []).append(path)
-            stem, dot, _ = name.rpartition(".")
-            if dot and stem:
-                self._by_name.setdefault(stem, []).append(path)
         self._by_words: dict[str, list[str]] = {}
-        for name, found in self._by_name.items():
-            if "_" in name or "-" in name or " " in name:
-                self._by_words.setdefault(_BETWEEN.sub("-", name), []).extend(found)
         self._by_title: dict[str, list[str]] = {}
-        for path, titles in (names or {}).items():
-            for title in titles:
-                self._by_title.setdefault(_normalize_name(title), []).append(path)
+        said = names or {}
+        for path in frozenset(paths):
+            self.add(path, said.get(path, ()))
+
+    def add(self, path: str, names: Iterable[str] = ()) -> None:
+        """Add a note, which is not there yet, with its own names."""
+        self._paths.add(path)
+        for index, key in _iter_keys(path, names):
+            getattr(self, index).setdefault(key, []).append(path)
+
+    def remove(self, path: str, names: Iterable[str] = ()) -> None:
+        """Remove a note that was added with these names."""
+        self._paths.discard(path)
+        for index, key in _iter_keys(path, names):
+            found = getattr(self, index)[key]
+            found.remove(path)
+            if not found:
+                del getattr(self, index)[key]
 
     def resolve(self, link: Link, from_path: str) -> str | None:
         """The note that a link leads to, `None` if there is none inside the folder."""
@@ -111,9 +115,23 @@ class LinkTargets:
             return from_path if link.fragment and from_path in self._paths else None
         if link.kind == "wiki":
             return self._resolve_wiki(link.path, from_path)
-        return self._find_at(link.path)
+        return self.find_at(link.path)
 
-    def _find_at(self, path: str) -> str | None:
+    def find_all(self, link: Link, from_path: str) -> tuple[str, ...]:
+        """All notes that a link may mean equally well, the one that `resolve` returns first."""
+        best = self.resolve(link, from_path)
+        if best is None:
+            return ()
+        if link.kind != "wiki" or not link.path or link.path.startswith(("./", "../")):
+            return (best,)
+        if best.rpartition(".")[0] == link.path or best == link.path:
+            return (best,)  # its whole path
+        here = from_path.rpartition("/")[0]
+        rank = _measure_distance(best, here, link.path)[:3]
+        others = {path for path in self._find_named(link.path) if _measure_distance(path, here, link.path)[:3] == rank}
+        return (best, *sorted(others - {best}))
+
+    def find_at(self, path: str) -> str | None:
         """What stands at a path; without its extension, or in other capitals, if nothing does exactly."""
         if path in self._paths:
             return path
@@ -125,10 +143,15 @@ class LinkTargets:
 
     def _resolve_wiki(self, wanted: str, from_path: str) -> str | None:
         here = from_path.rpartition("/")[0]
-        lower = wanted.casefold().strip("/")
         if wanted.startswith(("./", "../")):
             inside = _normalize_inside(posixpath.join(here, wanted))
-            return self._find_at(inside) if inside is not None else None
+            return self.find_at(inside) if inside is not None else None
+        found = self._find_named(wanted)
+        return min(found, key=lambda path: _measure_distance(path, here, wanted)) if found else None
+
+    def _find_named(self, wanted: str) -> list[str]:
+        """The notes of a name: by their paths, by what they call themselves, or by the words of their names."""
+        lower = wanted.casefold().strip("/")
         name = lower.rpartition("/")[2]
         found = [path for path in self._by_name.get(name, ()) if _has_suffix(path.casefold(), lower)]
         if not found:
@@ -137,7 +160,21 @@ class LinkTargets:
             words = _BETWEEN.sub("-", name)
             spelled = (words, *(f"{kind}-{words}" for kind in _KINDS))
             found = next(filter(None, map(self._by_words.get, spelled)), [])
-        return min(found, key=lambda path: _measure_distance(path, here, wanted)) if found else None
+        return found
+
+
+def _iter_keys(path: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Under what a note is found: the index of `LinkTargets`, and the key in it."""
+    lower = path.casefold()
+    yield "_by_path", lower
+    name = lower.rpartition("/")[2]
+    stem, dot, _ = name.rpartition(".")
+    for each in (name, stem) if dot and stem else (name,):
+        yield "_by_name", each
+        if "_" in each or "-" in each or " " in each:
+            yield "_by_words", _BETWEEN.sub("-", each)
+    for title in dict.fromkeys(map(_normalize_name, names)):
+        yield "_by_title", title
 
 
 def find_links(text: str, path: str) -> list[Link]:
@@ -203,6 +240,21 @@ def find_links_broken_by_move(moved: Mapping[str, str], texts: Mapping[str, str]
             if after.resolve(then.get((link.line, link.span), link), new_path) != moved.get(target, target):
                 found.append(Backlink(new_path, link, text.split("\n")[link.line - 1].rstrip("\r")))
     return found
+
+
+def make_link_key(name: str) -> str:
+    """A name as it is compared at least: two that differ in this never mean the same note by name.
+
+    The last name of a path, without the extension of a text, in lower case, with hyphens between its words.
+    """
+    last = name.casefold().rstrip("/").rpartition("/")[2]
+    return _BETWEEN.sub("-", last.removesuffix(".md").removesuffix(".txt").strip())
+
+
+def strip_note_kind(key: str) -> str:
+    """A key without the kind that Claude Code writes before it; the same if there is none."""
+    kind, hyphen, rest = key.partition("-")
+    return rest if hyphen and kind in _KINDS else key
 
 
 def get_note_names(text: str) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """The index of Claude Code's auto memory, `MEMORY.md`, and which notes it names."""
 
+import fnmatch
 import re
+from collections.abc import Iterable
 
 from memtui.core.lazy_dataclass import dataclass
 from memtui.notes.links import Link, find_links
@@ -13,6 +15,9 @@ LIMIT = LoadLimit(lines=200, size=25_000, strips=True)
 _LOADED = frozenset({NAME, "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"})
 _TEAM = re.compile(r"(?:memory/)?team/[^/]+/.")
 
+_GLOB = re.compile(r"`((?=[^`\n]*[\w/])[\w./*-]{1,80}\*[\w./*-]{0,80})`")
+"""Notes that an index names together: `plan-*.md`."""
+_MOST_GLOBS = 200
 _ITEM = re.compile(r"[ \t>]*(?:[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|\|)")
 """What an entry begins with: an item of a list, a heading, or a row of a table."""
 
@@ -61,3 +66,25 @@ def is_entry(link: Link, lines: list[str]) -> bool:
     if link.kind == "url" or not link.path:
         return False
     return link.kind != "markdown" or bool(_ITEM.match(lines[link.line - 1]))
+
+
+def find_named_notes(text: str, notes: Iterable[str], below: str) -> set[str]:
+    """The notes that an index names without linking to them: by file, by directory, or several as `plan-*`.
+
+    Args:
+        notes: The paths of the notes that it may name, all below its directory.
+        below: That directory, with its slash; empty for the folder itself.
+    """
+    words = set(re.findall(r"[\w./-]+", text))
+    words |= {word.strip(".").removeprefix("./") for word in words}
+    globs = [re.compile(fnmatch.translate(each)) for each in _GLOB.findall(text)[:_MOST_GLOBS]]
+    found: set[str] = set()
+    for path in notes:
+        inside = path[len(below) :]
+        above, _, name = inside.rpartition("/")
+        spelled = {path, inside, name}
+        if above:
+            spelled |= {inside.rpartition(".")[0], f"{above}/", f"{above.partition('/')[0]}/"}
+        if not words.isdisjoint(spelled) or any(glob.match(each) for glob in globs for each in (inside, name)):
+            found.add(path)
+    return found

@@ -18,6 +18,7 @@ from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Audit, AuditFinding, CustomRules, Family, Hit
 from memtui.audit.rule_files import load_custom_rules
 from memtui.audit.runner import run_audit
+from memtui.core import code_hash
 from memtui.core.settings import AuditSettings, Exemption, Settings
 from memtui.scan.work_budget import WorkBudgetSpent
 from tests.audit.families import Words, rule
@@ -247,7 +248,7 @@ def test_with_other_rules_everything_is_looked_at_anew(small: Folder, monkeypatc
     audit(small, cache, families=[family])
     data = keep(cache)
     family.given = []
-    monkeypatch.setattr(audit_cache, "_hash_code", lambda: "another version")
+    monkeypatch.setattr(audit_cache, "hash_packages", lambda _: "another version")
     audit(small, AuditCache(data), families=[family])
     assert family.given == ["a.md", "b.md", "c.md"]
 
@@ -256,10 +257,10 @@ def test_the_code_and_the_data_of_rules_decide(tmp_path: Path) -> None:
     package = tmp_path / "rules"
     package.mkdir()
     (package / "secrets.toml").write_text("[a]\n")
-    before = list(audit_cache.iter_files(package, "rules"))
+    before = list(code_hash.iter_files(package, "rules"))
     (package / "secrets.toml").write_text("[b]\n")
     (package / "new.py").write_text("")
-    after = list(audit_cache.iter_files(package, "rules"))
+    after = list(code_hash.iter_files(package, "rules"))
     assert before == [("rules/secrets.toml", b"[a]\n")]
     assert after == [("rules/new.py", b""), ("rules/secrets.toml", b"[b]\n")]
 

@@ -138,7 +138,8 @@ def test_a_time(words: str, kind: str, start: str, end: str) -> None:
     "words",
     [
         "@somebody", "@todo:1", "@3.5", "@June", "@asserted:2026-06-10", "@2026-13", "@2026-02-30",
-        "@[2026-07-01,2026-06-01)",        '@"June 10, 2026', "@effective[2026-06-10;2026-06-11)", "@9999-99-99", '@"soon"',
+        "@[2026-07-01,2026-06-01)",
+        '@"June 10, 2026', "@effective[2026-06-10;2026-06-11)", "@9999-99-99", '@"soon"',
     ],
 )  # fmt: skip
 def test_what_is_no_time_stays_text(words: str) -> None:

@@ -1,6 +1,5 @@
 """Links that lead to no note, notes that no link leads to, and the index of a memory, `MEMORY.md`."""
 
-import fnmatch
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -14,7 +13,15 @@ from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.notes.links import Link, LinkTargets, find_links, get_note_names
 from memtui.notes.loading import LoadedPart, LoadLimit, get_index_limit, measure_load
-from memtui.notes.memory_index import NAME, MemoryIndex, is_auto_loaded, is_index, is_team_note, parse_index
+from memtui.notes.memory_index import (
+    NAME,
+    MemoryIndex,
+    find_named_notes,
+    is_auto_loaded,
+    is_index,
+    is_team_note,
+    parse_index,
+)
 from memtui.places.dialects import get_dialect
 from memtui.places.file_rules import FileRule
 
@@ -30,8 +37,6 @@ _EXTENSIONS = "md markdown mdx txt json jsonl yaml yml toml xml html csv tsv pdf
 _NOTES = frozenset(_EXTENSIONS.split())
 """Extensions of what stands in a memory folder; a link to anything else is rather one into somebody's code."""
 _NO_NAME = re.compile(r"[$={}<>*|\"']|\.\.\.|\A[-\d\s,.;:]*\Z|\A-|\\")
-_GLOB = re.compile(r"`((?=[^`\n]*[\w/])[\w./*-]{1,80}\*[\w./*-]{0,80})`")
-"""Notes that an index names together: `plan-*.md`."""
 _PLACEHOLDER = re.compile(
     r"(?:.*/)?(?:path|file|filename|name|note|page|title|url|link|target|example|foo|bar|x+|your[-_ ].*)(?:\.\w+)?\Z",
     re.IGNORECASE,
@@ -306,7 +311,7 @@ def _find_unlisted_notes(
     above = path.rpartition("/")[0]
     below = f"{above}/" if above else ""
     notes = _list_indexable_notes(subject, below, others)
-    named = _find_named_notes(text, notes, below)
+    named = find_named_notes(text, notes, below)
     listed = {target for link in links.get(path, ()) if (target := places.resolve(link, path)) is not None} | named
     if not index.entries and not listed:
         return
@@ -348,20 +353,3 @@ def _follow_links(starts: set[str], places: LinkTargets, links: Mapping[str, lis
                 reached.add(target)
                 waiting.append(target)
     return reached
-
-
-def _find_named_notes(text: str, notes: Iterable[str], below: str) -> set[str]:
-    """The notes that an index names without linking to them: by file, by directory, or several as `plan-*`."""
-    words = set(re.findall(r"[\w./-]+", text))
-    words |= {word.strip(".").removeprefix("./") for word in words}
-    globs = [re.compile(fnmatch.translate(each)) for each in _GLOB.findall(text)[:_MOST_SOUGHT]]
-    found: set[str] = set()
-    for path in notes:
-        inside = path[len(below) :]
-        above, _, name = inside.rpartition("/")
-        spelled = {path, inside, name}
-        if above:
-            spelled |= {inside.rpartition(".")[0], f"{above}/", f"{above.partition('/')[0]}/"}
-        if not words.isdisjoint(spelled) or any(glob.match(each) for glob in globs for each in (inside, name)):
-            found.add(path)
-    return found
