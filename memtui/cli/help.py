@@ -26,7 +26,19 @@ if TYPE_CHECKING:
 
 PAGES = Path(__file__).parent.parent / "docs"
 TOPICS = (
-    *("getting-started", "browse", "edit", "history", "find", "chat", "agents", "folders", "audit", "scripting"),
+    *(
+        "getting-started",
+        "browse",
+        "edit",
+        "history",
+        "find",
+        "knowledge",
+        "chat",
+        "agents",
+        "folders",
+        "audit",
+        "scripting",
+    ),
     *("python", "settings", "keys", "security", "troubleshooting", "glossary", "architecture", "decisions"),
     *("benchmarks", "audit-accuracy"),
 )

@@ -8,6 +8,7 @@ from memtui.cli.parsing import VerbRegistry
 VERBS = VerbRegistry(
     {
         "view": ("ls", "show", "search", "stats", "places", "home", "demo"),
+        "links": ("graph", "links", "orphans", "observations", "recent", "context"),
         "history": ("log", "diff", "blame", "origin", "import-transcripts"),
         "review": ("audit", "review", "verify", "export"),
         "undo": ("undo", "redo", "restore"),
@@ -16,6 +17,11 @@ VERBS = VerbRegistry(
         "set up": ("config", "doctor", "completion", "help"),
     },
     modules={
+        "links": "graph",
+        "orphans": "graph",
+        "observations": "knowledge",
+        "recent": "knowledge",
+        "context": "knowledge",
         "mv": "files",
         "cp": "files",
         "rm": "files",

@@ -260,7 +260,7 @@ class Neighbourhood:
 
     Attributes:
         distances: How many edges each node is from the nearest start, by its id, the nearest first.
-        edges: The edges between these nodes, and those that lead from them to no note.
+        edges: The edges between these nodes, and those that lead to no note, from all but the furthest.
         is_cut: Whether more nodes were near enough than were asked for.
     """
 
@@ -303,7 +303,7 @@ def find_neighbourhood(
         edge
         for id in distances
         for edge in graph.get_edges_out(id, wanted.kinds)
-        if not edge.targets or any(target in distances for target in edge.targets)
+        if any(target in distances for target in edge.targets) or (not edge.targets and distances[id] < max(depth, 1))
     ]
     return Neighbourhood(distances, tuple(edges), is_cut)
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from memtui.core.events import EntryKind, Event, Version
+from memtui.core.events import EntryKind, Version
 from memtui.core.history import PathVersion
 from memtui.core.text_format import decode_text
 from memtui.journal.chain import decode_changes
@@ -34,17 +34,16 @@ class History(Protocol):
 
     def get_state(self, at: int, below: str = "") -> dict[str, Version]: ...
     def get_texts(self, hashes: Collection[str]) -> dict[str, bytes]: ...
-    def get_event(self, seq: int) -> Event | None: ...
+    def get_version_at(self, path: str, at: int) -> Version | None: ...
     def iter_bodies(self, after: int, *, limit: int) -> list[tuple[int, bytes]]: ...
     def versions_of(self, path: str, *, limit: int = -1) -> list[PathVersion]: ...
-    def text(self, version: Version | None) -> bytes | None: ...
 
 
 class GraphStopped(Exception):
     """The caller wanted no more of it."""
 
 
-def never_stop() -> bool:
+def _never_stop() -> bool:
     return False
 
 
@@ -77,7 +76,7 @@ class GraphSource:
         self._graph: Graph | None = None
         self._seq = 0
 
-    def get_current(self, *, stop: Callable[[], bool] = never_stop) -> Graph:
+    def get_current(self, *, stop: Callable[[], bool] = _never_stop) -> Graph:
         """The graph after the last event. The same object is kept up by later calls.
 
         Args:
@@ -94,7 +93,7 @@ class GraphSource:
                 self._follow_events(self._graph, stop)
             return self._graph
 
-    def get_past(self, at: int, *, stop: Callable[[], bool] = never_stop) -> Graph:
+    def get_past(self, at: int, *, stop: Callable[[], bool] = _never_stop) -> Graph:
         """The graph right after an event, as a new object; 0 is before the first one. Raises as `get_current`."""
         with self._lock:
             if len(self._known) > _MOST_KNOWN and self._graph is not None:
@@ -168,13 +167,17 @@ class GraphSource:
         with self._lock:
             key = (path, version.sha256)
             if key not in self._known:
-                self._read([key], never_stop)
+                self._read([key], _never_stop)
             return self._known.get(key)
 
-    def read_text(self, path: str) -> str | None:
-        """What a note of the graph of now says; `None` for what is no text."""
-        with self._lock:
-            sha256 = self._versions.get(path)
+    def read_text(self, path: str, at: int | None = None) -> str | None:
+        """What a note says, now or right after an event; `None` for what is no text, or not kept."""
+        if at is None:
+            with self._lock:
+                sha256 = self._versions.get(path)
+        else:
+            version = self._history.get_version_at(path, at)
+            sha256 = version.sha256 if version is not None and _is_file(version) else None
         data = self._history.get_texts({sha256}).get(sha256) if sha256 is not None else None
         return None if data is None else decode_note(data)
 

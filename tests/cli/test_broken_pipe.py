@@ -19,6 +19,13 @@ show notes/old.md
 show notes/old.md@now
 search Berlin
 stats
+graph
+graph --mermaid
+links notes/old.md --blame --json
+orphans --json
+observations --all --json
+recent
+context memory://notes/old
 places
 home --help
 demo --help

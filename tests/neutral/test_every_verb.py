@@ -34,6 +34,14 @@ diff 0 3 --stat                             | 1
 blame new.md                                | 0
 origin new.md                               | 0
 stats                                       | 0
+graph                                       | 0
+graph --json --at 2                         | 0
+links prefs.md                              | 0
+links prefs.md --blame --json               | 0
+orphans                                     | 1
+observations                                | 1
+recent                                      | 0
+context memory://prefs                      | 0
 mv prefs.md moved.md                        | 4
 cp prefs.md copied.md                       | 4
 rm prefs.md                                 | 4
