@@ -9,7 +9,7 @@ from typing import Literal
 
 from memtui.core.lazy_dataclass import dataclass
 from memtui.knowledge.model import NoteLink, ParsedNote
-from memtui.knowledge.names import NoteNames, iter_link_keys, iter_note_keys
+from memtui.knowledge.names import NoteNames, iter_link_keys, list_note_keys
 from memtui.notes.links import Link
 
 LINK_KINDS = ("entry", "import", "markdown", "relation", "wiki")
@@ -172,9 +172,10 @@ class Graph:
 
     def _forget_meanings(self, path: str, note: ParsedNote | None) -> None:
         """Forget what links mean that may mean a note which came or went."""
-        for key in iter_note_keys(path, note):
-            for source in self._linkers.get(key, ()):
-                self._edges.pop(source, None)
+        if self._edges:
+            for key in list_note_keys(path, note):
+                for source in self._linkers.get(key, ()):
+                    self._edges.pop(source, None)
 
     # Edges
 
@@ -211,7 +212,7 @@ class Graph:
         if id not in self._notes:
             kind, index, key = ("tag", self._by_tag, id[1:]) if id.startswith("#") else ("folder", self._by_folder, id)
             return [Edge(path, kind, (id,)) for path in sorted(index.get(key, ()))] if kind in kinds else []
-        sources = {source for key in iter_note_keys(id, self._notes[id]) for source in self._linkers.get(key, ())}
+        sources = {source for key in list_note_keys(id, self._notes[id]) for source in self._linkers.get(key, ())}
         edges = (edge for source in sorted(sources | {id}) for edge in self.get_edges(source))
         return [edge for edge in edges if edge.kind in kinds and id in edge.targets]
 

@@ -16,6 +16,7 @@ from memtui.notes.links import Link, LinkTargets, make_link_key, strip_note_kind
 BASIC_MEMORY = "basic-memory"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NO_WORD = re.compile(r"[^\w/.-]+|_")
+_IS_PERMALINK = re.compile(r"[a-z0-9.]++(?:[/-][a-z0-9.]++)*+")
 _HYPHENS = re.compile(r"-{2,}")
 
 
@@ -77,6 +78,8 @@ def make_permalink(path: str) -> str:
 
     Latin letters lose their accents. Letters of other scripts stay, where Basic Memory spells some in Latin ones.
     """
+    if _IS_PERMALINK.fullmatch(path):
+        return path.removesuffix(".md")
     plain = unicodedata.normalize("NFC", path)
     plain = plain[: -len(".md")] if plain.casefold().endswith(".md") else plain
     if not plain.isascii():
@@ -92,14 +95,13 @@ def _get_permalink(path: str, note: ParsedNote | None) -> str:
     return (note.permalink.strip("/") if note is not None else "") or make_permalink(path)
 
 
-def iter_note_keys(path: str, note: ParsedNote | None) -> Iterator[str]:
+def list_note_keys(path: str, note: ParsedNote | None) -> set[str]:
     """The keys under which links may mean a note."""
-    names = [path, path.rpartition(".")[0], _get_permalink(path, note), *(note.names if note is not None else ())]
-    for name in names:
-        key = make_link_key(name)
-        yield key
-        yield strip_note_kind(key)
-    yield path.casefold().rpartition("/")[2]
+    names = {path, path.rpartition(".")[0], _get_permalink(path, note), *(note.names if note is not None else ())}
+    keys = set(map(make_link_key, names))
+    keys |= set(map(strip_note_kind, keys))
+    keys.add(path.casefold().rpartition("/")[2])
+    return keys
 
 
 def iter_link_keys(link: Link) -> Iterator[str]:

@@ -26,11 +26,9 @@ from memtui.notes.spans import blank_code
 MOST_CHARACTERS = 2_000_000
 """Of a note that are read: what stands behind them is in no graph."""
 _MOST_OBSERVATIONS = 10_000
-_MAY_LINK = re.compile(r"\]\(|\[\[|@|\]:")
-_MAY_OBSERVE = re.compile(
-    r"^[ \t>]{0,40}(?:(?:[-+*]|[0-9]{1,9}[.)]|#{1,6})[ \t]{1,8}){0,8}\[[^\[\]()]|(?:^|(?<=\s))#+[^\s#]", re.MULTILINE
-)
-_MAY_HIDE = re.compile(r"^(?: {4}|\t| {0,3}<)", re.MULTILINE)
+_MAY_CATEGORISE = re.compile(r"\n[ \t>]{0,40}(?:(?:[-+*]|[0-9]{1,9}[.)]|#{1,6})[ \t]{1,8}){0,8}\[[^\[\]()\n]")
+_MAY_TAG = re.compile(r"#(?<![^\s#]#)[^\s#]")
+_MAY_HIDE = re.compile(r"\n(?: {4}|\t| {0,3}<)")
 """What indented code and HTML begin with: there a link is text."""
 _CATEGORY = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
 _EMPTY_CATEGORY = re.compile(r"\[\]\s+(.+)")
@@ -50,11 +48,12 @@ def parse_note(text: str, path: str) -> ParsedNote:
     properties = _read_properties(text) if start else {}
     body = blank_code(text)
     names = collect_names(properties, text, start)
-    found = find_links_in(text, path, body, start) if _MAY_LINK.search(text, start) else ()
+    may_link = "[[" in text or "](" in text or "@" in text or "]:" in text
+    found = find_links_in(text, path, body, start) if may_link else ()
     links = [link for link in found if link.kind != "url" and (link.path != "" or link.fragment)]
     blocks: list[InlineBlock] = []
-    is_hiding = bool(links) and _MAY_HIDE.search(body, start) is not None
-    if is_hiding or any(link.kind == "wiki" for link in links) or _MAY_OBSERVE.search(text, start):
+    is_hiding = bool(links) and _search_lines(_MAY_HIDE, body, start)
+    if is_hiding or any(link.kind == "wiki" for link in links) or _may_observe(text, start):
         blocks = find_inline_blocks(text, start)
     if is_hiding:
         shown = {line for block in blocks for line, _ in block.places}
@@ -67,7 +66,7 @@ def parse_note(text: str, path: str) -> ParsedNote:
         tuple(sorted(collect_tags(properties, body[start:]))),
         _get_word(properties, "permalink"),
         _get_word(properties, "status").casefold(),
-        tuple(Heading(*each) for each in find_headings(body, start)),
+        tuple(_iter_headings(blocks, body, start)),
         tuple(_iter_observations(blocks)),
         tuple(_iter_note_links(links, blocks, text, body, path)),
     )
@@ -84,7 +83,30 @@ def _get_word(properties: Mapping[str, object], name: str) -> str:
     return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
 
 
+def _search_lines(pattern: re.Pattern[str], text: str, start: int) -> bool:
+    """Whether a pattern that begins with a line end fits from some line on, or from the first one."""
+    return pattern.search(text, max(start - 1, 0)) is not None or (
+        start == 0 and pattern.match("\n" + text[:1_000]) is not None
+    )
+
+
+def _iter_headings(blocks: list[InlineBlock], body: str, start: int) -> Iterator[Heading]:
+    """The headings that are in no list and no quotation."""
+    if not blocks:
+        yield from (Heading(*each) for each in find_headings(body, start))
+    for block in blocks:
+        if block.level and not (block.is_item or block.is_quoted):
+            yield Heading(block.places[0][0], block.level, " ".join(block.text.split()))
+
+
 # Observations
+
+
+def _may_observe(text: str, start: int) -> bool:
+    """Whether a note may state something: most do not, and are not looked at block by block."""
+    if "#" in text and _MAY_TAG.search(text, start):
+        return True
+    return "[" in text and _search_lines(_MAY_CATEGORISE, text, start)
 
 
 def _iter_observations(blocks: list[InlineBlock]) -> Iterator[Observation]:
@@ -98,7 +120,7 @@ def _iter_observations(blocks: list[InlineBlock]) -> Iterator[Observation]:
 
 
 def _parse_observation(block: InlineBlock) -> Observation | None:
-    if "[" not in block.text and "#" not in block.text:
+    if not block.text.startswith("[") and "#" not in block.text:
         return None
     content = _drop_directive(block.text.strip())
     if content.startswith(_TASKS) or _is_lone_link(content):

@@ -14,7 +14,9 @@ _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
 _RULE = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*\Z")
 _MARKER = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
-_DEFINITION = re.compile(r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\S+[ \t]*(?:\"[^\"]*\"|'[^']*'|\([^()]*\))?[ \t]*\Z")
+_DEFINITION = re.compile(
+    r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:[^\s()]|\([^\s()]*\))+[ \t]*(?:\"[^\"]*\"|'[^']*'|\([^()]*\))?[ \t]*\Z"
+)
 _BLOCK_TAGS = """
 address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset
 figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu
@@ -83,6 +85,7 @@ class _Container(NamedTuple):
 
 
 _QUOTE = _Container(-1)
+_PLAIN_ITEM = _Container(2)
 
 
 class _BlockScanner:
@@ -101,6 +104,8 @@ class _BlockScanner:
         self._places: list[tuple[int, int]] = []
 
     def add_line(self, number: int, line: str) -> None:
+        if not (self._fence or self._is_html) and self._add_plain_line(number, line):
+            return
         at = column = base = matched = 0
         for container in self._containers:
             at, column = _skip_blanks(line, at, column)
@@ -134,6 +139,25 @@ class _BlockScanner:
             self.close_paragraph()
             self._close_containers(matched)
         self._open_blocks(number, line, at, column, base)
+
+    def _add_plain_line(self, number: int, line: str) -> bool:
+        """A blank line, one of a paragraph, or an item of a plain list: what most lines are. Others are left."""
+        containers = self._containers
+        if not line and not self._quotes and not self._is_item_empty:
+            self.close_paragraph()
+            return True
+        if not containers and line[:1].isalpha():
+            self._is_item_empty = False
+            self._add_text(number, line, 0)
+            return True
+        is_item = line[1:2] == " " and line[0] in "-*+" and line[2:3].isalpha()
+        if not is_item or len(containers) > 1 or _QUOTE in containers:
+            return False
+        self.close_paragraph()
+        self._containers = [_PLAIN_ITEM]
+        self._is_item, self._is_item_empty = True, False
+        self._add_text(number, line, 2)
+        return True
 
     def _open_blocks(self, number: int, line: str, at: int, column: int, base: int) -> None:
         """Open what begins in a line, and take the text that is left of it."""

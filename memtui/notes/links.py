@@ -18,7 +18,7 @@ from memtui.core.unicode import to_one_line
 from memtui.notes.front_matter import find_front_matter_end, read_properties
 from memtui.notes.spans import blank_code, blank_text
 
-_WIKI = re.compile(r"(?<!\\)!?\[\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
+_WIKI = re.compile(r"(?:!(?<!\\!))?\[(?<!\\\[)\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
 _INLINE = re.compile(
     r"(?<!\\)!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,200}\]){0,400})\]"
     r"\(\s{0,8}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\]|\\.|\([^\s()]{0,400}\)){0,2000}))"
@@ -34,6 +34,7 @@ _EXTENSION = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,7}")
 _KINDS = ("feedback", "project", "reference", "user")
 """What Claude Code writes before the names of its notes, and leaves out in links to them."""
 _BETWEEN = re.compile(r"[\s_-]+")  # what stands between the words of a name: which of these it is, nobody remembers
+_PLAIN_KEY = re.compile(r"[a-z0-9.]++(?:-[a-z0-9.]++)*+")
 _TITLE = re.compile(r"^# ++([^ \n].{0,199})(?<![ #])[ #]*+$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MOST = 2_000  # links that are read of one note; a note of more is no page to click through
@@ -172,8 +173,8 @@ def _iter_keys(path: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     for each in (name, stem) if dot and stem else (name,):
         yield "_by_name", each
         if "_" in each or "-" in each or " " in each:
-            yield "_by_words", _BETWEEN.sub("-", each)
-    for title in dict.fromkeys(map(_normalize_name, names)):
+            yield "_by_words", each if _PLAIN_KEY.fullmatch(each) else _BETWEEN.sub("-", each)
+    for title in {_normalize_name(each) for each in names}:
         yield "_by_title", title
 
 
@@ -247,8 +248,8 @@ def make_link_key(name: str) -> str:
 
     The last name of a path, without the extension of a text, in lower case, with hyphens between its words.
     """
-    last = name.casefold().rstrip("/").rpartition("/")[2]
-    return _BETWEEN.sub("-", last.removesuffix(".md").removesuffix(".txt").strip())
+    last = name.casefold().rstrip("/").rpartition("/")[2].removesuffix(".md").removesuffix(".txt")
+    return last if _PLAIN_KEY.fullmatch(last) else _BETWEEN.sub("-", last.strip())
 
 
 def strip_note_kind(key: str) -> str:
@@ -508,7 +509,7 @@ def _slugify(heading: str) -> str:
 
 # Tags: of the front matter, and `#tags` in the text.
 
-_INLINE_TAG = re.compile(r"(?<![^\s(\[{>,;])#(?=[\w/-]*[^\W\d])([\w/-]+)")
+_INLINE_TAG = re.compile(r"#(?<![^\s(\[{>,;]#)(?=[\w/-]*[^\W\d])([\w/-]+)")
 _PARTED = re.compile(r"[,\s]+")
 _NAMES = ("tags", "tag")
 

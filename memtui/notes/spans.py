@@ -108,8 +108,7 @@ def _is_within(parts: list[tuple[int, int]], at: int) -> bool:
 _FENCED_BLOCK = re.compile(
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?:.*\n)*?[ \t>]*(?P=fence)[`~]*[ \t]*$|(?:\n.*)*\Z)", re.MULTILINE
 )
-_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<inside>[^\n]{0,2000}?[^`\n])(?P=ticks)(?!`)")
-_NOT_LINE_END = re.compile(r"[^\n]")
+_SPAN = re.compile(r"(?P<ticks>`(?<!``)`*)(?!`)(?P<inside>[^\n]{0,2000}?[^`\n])(?P=ticks)(?!`)")
 
 
 def blank_code(text: str) -> str:
@@ -127,7 +126,7 @@ def blank_fences(text: str) -> str:
 
 def blank_text(text: str) -> str:
     """Spaces for all but line ends."""
-    return _NOT_LINE_END.sub(" ", text)
+    return "\n".join([" " * len(line) for line in text.split("\n")]) if "\n" in text else " " * len(text)
 
 
 def _blank_match(found: re.Match[str]) -> str:
