@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from memtui.core.events import EntryKind, Version
+from memtui.core.garbage import reduce_gc
 from memtui.core.history import PathVersion
 from memtui.core.text_format import decode_text
 from memtui.journal.chain import decode_changes
@@ -88,7 +89,8 @@ class GraphSource:
         """
         with self._lock:
             if self._graph is None:
-                self._graph = self._build_first(stop)
+                with reduce_gc():
+                    self._graph = self._build_first(stop)
             else:
                 self._follow_events(self._graph, stop)
             return self._graph
@@ -98,7 +100,8 @@ class GraphSource:
         with self._lock:
             if len(self._known) > _MOST_KNOWN and self._graph is not None:
                 self._forget_past()
-            return self._build(self._history.get_state(at), stop)
+            with reduce_gc():
+                return self._build(self._history.get_state(at), stop)
 
     def _build_first(self, stop: Callable[[], bool]) -> Graph:
         kept = read_known_notes(self._cache)

@@ -10,6 +10,7 @@ from memtui.audit.model import AuditFinding
 from memtui.core import times
 from memtui.core.errors import JournalDamaged
 from memtui.core.events import Agent, EntryKind, Event
+from memtui.core.garbage import reduce_gc
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import covers
 from memtui.core.times import PointInTime
@@ -20,7 +21,7 @@ from memtui.review.hunks import MarkIndex, TrackReview, find_open_flag, is_revie
 from memtui.review.inbox import ChangedFile, ChangeRun, Inbox, ReviewMark, ReviewVerdict, VersionTexts
 from memtui.review.marks import Review
 from memtui.review.runs import find_runs
-from memtui.review.tracks import PathTrack, PathTracks, get_version_key, reduce_gc, track_paths
+from memtui.review.tracks import PathTrack, PathTracks, get_version_key, track_paths
 from memtui.review.verdicts import is_open
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 

@@ -4,12 +4,10 @@ A path is not a thing: what is renamed stays what it was, what is deleted may co
 name meanwhile. Whoever judges a change has to know which of these it is. One pass over the events tells all of it.
 """
 
-import gc
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import field
 from operator import attrgetter
 from typing import Any
@@ -98,21 +96,6 @@ def track_paths(observer: Observer, after: int, until: int | None = None) -> Pat
         if seq in followed.events:
             followed.events[seq] = followed.events[seq]._replace(actor=actor)
     return followed
-
-
-@contextmanager
-def reduce_gc() -> Iterator[None]:
-    """For the time of a pass over a long record: a million values are made and all of them are kept.
-
-    Python's collector would look at them again and again, which took half of the time of an inbox of 100,000 events.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def iter_event_bodies(observer: Observer, after: int, until: int | None = None) -> Iterator[tuple[int, bytes]]:
