@@ -6,7 +6,7 @@ from memtui.cli import output
 from memtui.cli.output import NotFound
 from memtui.core.events import Event
 from memtui.core.paths import ROOT_NAME, MemoryPath
-from memtui.core.unicode import to_one_line
+from memtui.core.unicode import measure_cells, to_one_line
 from memtui.engine import Engine
 from memtui.knowledge.analysis import Reach, find_reach
 from memtui.knowledge.graph import Edge, Graph, Node
@@ -115,7 +115,7 @@ def print_rows(rows: Iterable[tuple[str, ...]]) -> None:
     """Rows of texts from outside, in columns; the last one is never padded."""
     shown = [tuple(to_one_line(cell) for cell in row) for row in rows]
     count = max((len(row) for row in shown), default=0)
-    widths = [max((output.measure_cells(row[at]) for row in shown), default=0) for at in range(count - 1)]
+    widths = [max((measure_cells(row[at]) for row in shown), default=0) for at in range(count - 1)]
     for row in shown:
         cells = [output.pad_cell(cell, width) for cell, width in zip(row, widths, strict=False)]
         output.print_line("  ".join([*cells, row[-1]]).rstrip())

@@ -1,7 +1,10 @@
 """Front matter as people and agents write it by hand, and as somebody writes it who means harm."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from memtui.notes import front_matter
 from memtui.notes.front_matter import parse_front_matter, read_properties
 from tests.bench.limits import at_most
 
@@ -120,3 +123,20 @@ def test_front_matter_that_means_harm_is_read_in_no_time_and_builds_nothing(writ
     with at_most(1):
         found = parse_front_matter(f"---\n{written}\n---\n")
     assert all(isinstance(value, str | int | float | list | dict | None) for value in found.properties.values())
+
+
+_PLAIN = (
+    *("a: b", "b: c d", "a:", "name: x", "tags:", "- x", "  - y z", "  k: v", "  k: 1", "n: 12", "d: 2026-06-10"),
+    *("t: true", "f: 1.5", "u: a:b", "v: it's", "w: a, b", "x: (y)", "e: null", "q: no", "  - 3", "  k2: yes"),
+    *("o: 0x1F", "p: 12:30", "s: 1_000", "m: 1e3", "g: a*b", "h: x!", "i: a=b", "j: a: b", "l: a #b", "r: a:"),
+)
+
+
+@given(st.lists(st.sampled_from(_PLAIN), min_size=1, max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_plain_lines_read_as_the_parser_reads_them(lines: list[str]) -> None:
+    text = "---\n" + "\n".join(lines) + "\n---\n"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(front_matter, "_read_plain_lines", lambda _: None)
+        parsed = parse_front_matter(text)
+    assert repr(parse_front_matter(text)) == repr(parsed)
