@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from memtui.agents.transcripts.parse import SHELL, parse_record
 from memtui.agents.transcripts.records import (
@@ -111,7 +111,7 @@ class CodexConverter:
             case "CommandExecution":
                 self._told[call_id] = None
                 command = _join_command(item.get("command"))
-                directory = unquote(urlsplit(get_text(item, "cwd")).path)
+                directory = unquote(get_text(item, "cwd").removeprefix("file://"))
                 output = get_text(item, "aggregated_output")
                 yield from self._write_command(call_id, command, directory, output, item.get("exit_code"))
             case "McpToolCall":
@@ -119,7 +119,7 @@ class CodexConverter:
                 tool = f"mcp__{get_text(item, 'server')}__{get_text(item, 'tool')}"
                 result = get_mapping(item, "result")
                 text = join_texts(get_mapping(result, "Ok").get("content") or result.get("content"))
-                yield self._writer.write_call(call_id, tool, get_mapping(item, "arguments"), tool)
+                yield self._writer.write_call(call_id, tool, {}, tool)
                 yield self._writer.write_result(call_id, text)
 
     # What a call and its result tell
@@ -145,7 +145,7 @@ class CodexConverter:
             shown = text.partition("Output:\n")[2] if found else text
             yield from self._write_command(call_id, command, directory, shown, code)
         elif tool.startswith("mcp__"):
-            yield self._writer.write_call(call_id, tool, given, tool)
+            yield self._writer.write_call(call_id, tool, {}, tool)
             yield self._writer.write_result(call_id, text)
 
     def _write_patch(self, call_id: str, patch: str, directory: str, *, is_done: bool) -> Iterator[bytes]:

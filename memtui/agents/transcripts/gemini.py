@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memtui.agents.transcripts.parse import SHELL
-from memtui.agents.transcripts.records import RecordWriter, get_mapping, get_text, join_texts, list_mappings
+from memtui.agents.transcripts.records import (
+    RecordWriter,
+    get_mapping,
+    get_text,
+    join_texts,
+    list_mappings,
+    pick_text,
+)
 
 _CONTEXT = ("<session_context>", "<hook_context>")
 """How texts begin that the program adds."""
@@ -82,7 +89,7 @@ class GeminiConverter:
             tool, fields = _READS[name]
             given = {field: get_text(given, source) for field, source in fields.items()}
         elif name.startswith(("mcp_", "mcp__")):
-            tool = f"mcp__{name.removeprefix('mcp_').removeprefix('_')}"
+            tool, given = f"mcp__{name.removeprefix('mcp_').removeprefix('_')}", {}
         else:
             return
         writer = self._enter(get_text(get_mapping(call, "args"), "dir_path"))
@@ -107,7 +114,7 @@ def _read_write(
             before = {"originalFile": original}
         return "Write", {"file_path": path, "content": content}, before
     if name == _WRITE:
-        return "Write", {"file_path": path, "content": given.get("content")}, {}
+        return "Write", {"file_path": path, "content": pick_text(given, "content")}, {}
     old, new = get_text(given, "old_string"), get_text(given, "new_string")
     if not old:
         return "Write", {"file_path": path, "content": new}, {"type": "create"}

@@ -21,6 +21,7 @@ from memtui.agents.transcripts.records import (
     join_texts,
     list_mappings,
     parse_hunks,
+    pick_text,
 )
 
 _COMMANDS = ("exec", "bash")
@@ -108,7 +109,7 @@ def _read_write(
     path = get_text(given, "path", "file_path")
     if name == "write":
         notes = {"type": "create"} if details.get("created") is True else {}
-        return "Write", {"file_path": path, "content": given.get("content")}, notes
+        return "Write", {"file_path": path, "content": pick_text(given, "content")}, notes
     asked = [given, *list_mappings(given.get("edits"))]
     edits = [
         {"old_string": old, "new_string": get_text(each, "newText", "new_string")}

@@ -107,6 +107,12 @@ def get_text(given: Mapping[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := given.get(name), str)), "")
 
 
+def pick_text(given: Mapping[str, Any], name: str) -> str | None:
+    """A value that is a text; `None` if it is none."""
+    value = given.get(name)
+    return value if isinstance(value, str) else None
+
+
 def get_mapping(given: Mapping[str, Any], name: str) -> dict[str, Any]:
     """A value that is an object; empty if it is none."""
     value = given.get(name)
