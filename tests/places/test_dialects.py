@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ".openclaw/workspace/SOUL.md": "x",
         ".openclaw/workspace/memory/2026-11-20.md": "x",
         ".letta/agents/agent-1/memory/MEMORY.md": "x",
-        ".letta/agents/agent-2/memory/system/persona.md": "x",
+        ".letta/agents/agent-2/memory/system/persona.md": "---\ndescription: a\n---\nx\n",
         ".gemini/tmp/work/memory/MEMORY.md": "x",
         ".gemini/tmp/work/.project_root": f"{work}\n",
         f".qwen/projects/{key}/memory/one.md": "x",
@@ -225,7 +225,7 @@ def test_an_audit_of_all_says_what_is_so_and_nothing_else(capsys: pytest.Capture
         for each in report["folders"]
         for finding in each.get("findings", ())
     }
-    assert report["summary"]["audited"] == 18
+    assert report["summary"]["audited"] == 19
     assert found == {
         (".claude", "index-entry-missing", "has an entry for a.md, which does not exist"),
         (".qwen", "agent-refuses",
