@@ -181,5 +181,7 @@ def describe_verdict(verdict: Verdict, proposal: Proposal) -> str:
 
 def format_deadline(question: "ApprovalQuestion") -> str:
     """Until when the agent waits, by the clock on the wall."""
+    if question.waits_forever:
+        return "you answer"
     left = timedelta(seconds=max(question.until - time.monotonic(), 0))
     return f"{datetime.now() + left:%H:%M:%S}"
