@@ -180,11 +180,12 @@ def _apply_hunks(before: str, lines: list[str], path: str) -> str:
     is_ended = not before or before.endswith("\n")
     if is_ended:
         text.pop()
-    new, at = list[str](), 0
+    new, at, moved = list[str](), 0, 0
     for start, old, replaced, ends in _read_hunks(lines):
-        where = _find_lines(text, old, max(at, start), at)
+        where = _find_lines(text, old, max(at, start + moved), at)
         if where is None:
             raise _BadPatch(f"it does not fit to {path} any more")
+        moved = where - start
         new += [*text[at:where], *replaced]
         at = where + len(old)
         is_ended = is_ended if ends is None else ends
