@@ -12,7 +12,7 @@ from memtui.agents.gate import ApprovalGate
 from memtui.agents.remote_approval import ApprovalQuestion
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Verdict
 from memtui.core.errors import MemoryClosed, MemtuiError
-from memtui.core.events import Agent, Event
+from memtui.core.events import Agent, Event, Person
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
@@ -21,7 +21,6 @@ from memtui.places.gemini_inbox import INBOX, ProposedPatch, build_pointer, read
 GEMINI, _DIALECT = Agent("Gemini CLI"), "gemini"
 _INDEX = "MEMORY.md"
 _TOP = str(MemoryPath.from_relative(INBOX))
-_DECIDED = "a decided proposal of Gemini CLI"
 
 
 class InboxQuestions:
@@ -116,7 +115,7 @@ class InboxQuestions:
                 return
         for path in self._added[patch.path]:
             self._add_pointer(path)
-        self._engine.restore({patch.path: None}, note=_DECIDED)
+        self._engine.execute({"command": "delete", "path": str(MemoryPath.from_relative(patch.path))}, actor=Person())
 
     def _add_pointer(self, path: str) -> None:
         """Name a new note in the index, as Gemini CLI does: it finds no others."""

@@ -10,7 +10,7 @@ import memtui
 from memtui.agents.remote_approval import ApprovalQuestion
 from memtui.core.approvals import Allow, Deny, Edit, Verdict
 from memtui.engine import Engine
-from memtui.flows.approvals import describe_request, format_deadline
+from memtui.flows.approvals import describe_request, describe_verdict, format_deadline
 from memtui.flows.inbox import InboxQuestions
 
 PATCH = """--- {0}/MEMORY.md
@@ -87,6 +87,7 @@ def test_what_is_allowed_is_written_and_named_in_the_index_and_the_patch_goes(
     assert not (folder / ".inbox/private/extraction.patch").exists()
     authors = {event.path: event.actor.name for event in memory.events() if event.command == "create"}
     assert authors == {"/memories/MEMORY.md": "Gemini CLI", "/memories/build.md": "Gemini CLI"}
+    assert [(event.actor.name, event.command) for event in memory.events()][-1] == ("you", "delete")
     assert person.words == []
 
 
@@ -122,6 +123,12 @@ def test_what_cannot_be_applied_is_told_and_left(make: Callable[[str], str], fol
     (words,) = person.words
     assert words.startswith("A proposal of Gemini CLI in .inbox/private/extraction.patch cannot be applied: it ")
     assert path.exists()
+
+
+def test_the_answer_says_what_comes_of_it(person: Person) -> None:
+    proposal = person.questions[0].proposal
+    said = [describe_verdict(each, proposal, is_waiting=False) for each in (Allow(), Edit("x"), Deny("why"))]
+    assert said == ["Allowed: MEMORY.md is written."] * 2 + ["Denied: MEMORY.md stays as it is."]
 
 
 def test_in_another_folder_nothing_is_asked(tmp_path: Path, folder: Path) -> None:
