@@ -20,6 +20,8 @@ from memtui.core.wording import PLAIN, format_count, format_size
 from memtui.engine import Engine
 
 _NOT_DONE = "Nothing was imported"
+_NAMED = 5
+"""Files that cannot be read, and are named."""
 _DRAWN_SECONDS = 0.1
 _BAR = 24
 
@@ -186,8 +188,10 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
     ]
     if passed_over:
         output.print_message(f"Skipped: {', '.join(passed_over)}.")
-    for path, reason in scan.unreadable:
+    for path, reason in scan.unreadable[:_NAMED]:
         output.print_message(f"{format_path(path)} cannot be read: {reason}.")
+    if len(scan.unreadable) > _NAMED:
+        output.print_message(f"{format_count(len(scan.unreadable) - _NAMED, 'more file')} cannot be read.")
 
 
 def _format_summary(scan: TranscriptScan, fresh: list[ImportedChange], *, dry_run: bool) -> str:
