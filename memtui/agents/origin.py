@@ -1,6 +1,6 @@
 """From a line of a memory to the session, the prompt and the tool call that wrote it, as far as it is recorded.
 
-The journal has the event; the record of a chat, or a session file of Claude Code, has the prompt. Where the journal has
+The journal has the event; the record of a chat, or an agent's session file, has the prompt. Where the journal has
 only seen the result, imported session files may have the rest.
 """
 
@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from memtui.agents.chat.sessions import records
 from memtui.agents.chat.sessions.store import CHATS, SUFFIX, read_records
-from memtui.agents.transcripts.parse import PromptTracker, ReadCancelled, find_call_ids, iter_lines, parse_record
-from memtui.agents.transcripts.writes import find_session_files
+from memtui.agents.transcripts.parse import PromptTracker, ReadCancelled, find_call_ids, parse_record
+from memtui.agents.transcripts.sessions import SessionFile, find_session_files
 from memtui.core import diffs
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Event, format_actor_name
@@ -123,7 +123,7 @@ def find_prompts(
     Args:
         events: Each session is read once for all of them.
         state: The state directory, in which chats are recorded; `None` if there is none.
-        most_bytes: Bytes of Claude Code's session files that are read at most.
+        most_bytes: Bytes of session files that are read at most.
     """
     by_session: dict[str, dict[str, list[Event]]] = {}
     for event in events:
@@ -155,7 +155,7 @@ def _search_chat(path: Path, call_ids: Mapping[str, object]) -> dict[str, Origin
 def _search_transcripts(
     session: str, call_ids: Iterable[str], calls: Mapping[str, list[Event]], budget: "_ReadBudget"
 ) -> dict[str, OriginPrompt]:
-    """The prompts of calls in the files of a session of Claude Code."""
+    """The prompts of calls in the files of a session."""
     missing = set(call_ids)
     found: dict[str, OriginPrompt] = {}
     named = (_get_transcript_path(event) for call_id in missing for event in calls[call_id])
@@ -165,7 +165,7 @@ def _search_transcripts(
     for path in files:
         prompts = PromptTracker()
         with contextlib.suppress(OSError, ReadCancelled):
-            for line in iter_lines(path, budget.spend):
+            for line in SessionFile(path, budget.spend, session):
                 if b'"tool_use"' not in line.data:
                     prompts.add_line(line.data)
                 elif one_of.search(line.data) is not None and (record := parse_record(line.data)) is not None:

@@ -10,6 +10,7 @@ others take over within a second. An asker may wait for a server to start.
 
 import contextlib
 import errno
+import math
 import os
 import selectors
 import socket
@@ -44,7 +45,7 @@ class ApprovalQuestion:
 
     Attributes:
         proposal: The change.
-        until: When its asker stops waiting, by `time.monotonic()`.
+        until: When its asker stops waiting, by `time.monotonic()`; infinite for never.
     """
 
     def __init__(self, proposal: Proposal, until: float, send: Callable[[Verdict], bool]) -> None:
@@ -55,6 +56,11 @@ class ApprovalQuestion:
         self._answered = False
         self.closed_reason = ""
         """Why it needs no answer any more, as a sentence: its asker went away, or has waited long enough."""
+
+    @property
+    def waits_forever(self) -> bool:
+        """Whether it never ends by itself."""
+        return math.isinf(self.until)
 
     def answer(self, verdict: Verdict) -> bool:
         """Answer it; whether the answer is on its way. A second one does nothing."""

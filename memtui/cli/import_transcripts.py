@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.agents.transcripts.writes import TranscriptScan, list_session_files, scan_transcripts, sum_sizes
+from memtui.agents.transcripts.sessions import list_session_files, sum_sizes
+from memtui.agents.transcripts.writes import TranscriptScan, scan_transcripts
 from memtui.cli import context, output
 from memtui.cli.context import open_memory, require_writable
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
@@ -19,12 +20,14 @@ from memtui.core.wording import PLAIN, format_count, format_size
 from memtui.engine import Engine
 
 _NOT_DONE = "Nothing was imported"
+_NAMED = 5
+"""Files that cannot be read, and are named."""
 _DRAWN_SECONDS = 0.1
 _BAR = 24
 
 
 def add_import_transcripts_options(parser: Parser) -> None:
-    parser.add_value("files", "FILE", "session files; default: all of Claude Code's", nargs="*")
+    parser.add_value("files", "FILE", "session files; default: all of this machine", nargs="*")
     parser.add_flag("--git", "commits of the folder, in place of session files")
     parser.add_flag("-n --dry-run", "only list what would be imported")
 
@@ -54,7 +57,7 @@ def _read_sessions(options: Options, folder: str, arguments: argparse.Namespace)
     files = [os.path.abspath(os.path.expanduser(each)) for each in arguments.files]
     files = files or list_session_files(folder)
     if not files:
-        raise NotFound(f"{_NOT_DONE}: no session files of Claude Code were found. Name them: FILE")
+        raise NotFound(f"{_NOT_DONE}: no session files were found. Name them: FILE")
     scan = _read_transcripts(options, folder, files)
     if scan.unreadable and not scan.files:
         path, reason = scan.unreadable[0]
@@ -185,8 +188,10 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
     ]
     if passed_over:
         output.print_message(f"Skipped: {', '.join(passed_over)}.")
-    for path, reason in scan.unreadable:
+    for path, reason in scan.unreadable[:_NAMED]:
         output.print_message(f"{format_path(path)} cannot be read: {reason}.")
+    if len(scan.unreadable) > _NAMED:
+        output.print_message(f"{format_count(len(scan.unreadable) - _NAMED, 'more file')} cannot be read.")
 
 
 def _format_summary(scan: TranscriptScan, fresh: list[ImportedChange], *, dry_run: bool) -> str:

@@ -28,7 +28,7 @@ from memtui.scan.secret_policy import conceal_bytes, conceal_secrets, describe_n
 
 _MARK = b'"command":"imported"'
 _CALL = b'"call_id":"'
-_WHOLE = frozenset({"Write", "cat", "cp", "echo", "tee", "git commit"})
+_WHOLE = frozenset({"Write", "write", "write_file", "replace", "apply_patch", "cat", "cp", "echo", "tee", "git commit"})
 """What writes whole files: every line of them came with it, unless an earlier one is told."""
 _UNKNOWN_TEXT = Version(EntryKind.FILE, None, 0)
 """Stands for a text that nobody told."""

@@ -78,7 +78,7 @@ class ApprovalQueue:
             verdict = Allow()  # kept here: the agent's next question comes here all the same
         if question.answer(verdict):
             more = f" Not asked again: {consent}." if consent is not None else ""
-            return describe_verdict(verdict, question.proposal) + more, True
+            return describe_verdict(verdict, question.proposal, is_waiting=not question.waits_forever) + more, True
         why = question.closed_reason or "the agent that asked has ended."
         return f"Not answered: {why} Nothing was written.", False
 
@@ -164,13 +164,15 @@ def _find_real_target(proposal: Proposal, old: str) -> str:
     return named if gone is None else next(found, named + ending).removesuffix(ending)
 
 
-def describe_verdict(verdict: Verdict, proposal: Proposal) -> str:
-    """An answer as a sentence."""
+def describe_verdict(verdict: Verdict, proposal: Proposal, *, is_waiting: bool = True) -> str:
+    """An answer as a sentence; `is_waiting` if the agent is told."""
     actor, path = to_one_line(format_actor_name(proposal.actor)), to_one_line(to_relative_path(proposal.path))
     match verdict:
+        case Allow() | Edit() if not is_waiting:
+            return f"Allowed: {path} is written."
         case Allow():
             return f"Allowed: {actor} may go on with {path}."
-        case Deny(reason=""):
+        case Deny(reason=reason) if not reason or not is_waiting:
             return f"Denied: {path} stays as it is."
         case Deny():
             return f"Denied: {path} stays as it is. {actor} gets your reason."
@@ -181,5 +183,7 @@ def describe_verdict(verdict: Verdict, proposal: Proposal) -> str:
 
 def format_deadline(question: "ApprovalQuestion") -> str:
     """Until when the agent waits, by the clock on the wall."""
+    if question.waits_forever:
+        return "you answer"
     left = timedelta(seconds=max(question.until - time.monotonic(), 0))
     return f"{datetime.now() + left:%H:%M:%S}"

@@ -25,6 +25,7 @@ _MOST_NAMES = 10_000
 GROUP = "memtui.dialects"
 """The entry points by which a package brings more kinds, in the form of `dialects.toml`."""
 _LONGEST_ERROR = 300
+_PATTERNS = ("folders", "projects", "at", "marks", "elsewhere", "sessions")
 _CHOICE = re.compile(r"\{([^}]*)\}")
 _PROJECT_ITEM = re.compile(r"[ \t]*-[ \t]+([\"']?)(/[^\n]*?)\1[ \t]*\Z")
 
@@ -40,6 +41,7 @@ class Dialect:
     at: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
     needs: int = 1
     project: str = ""
     closed: str = ""
@@ -61,7 +63,7 @@ class Dialect:
 
     def is_recognised(self, folder: str, home: str) -> bool:
         """Whether a folder is of this kind, by its place and what it holds, or only by what it holds."""
-        places = filter(None, (_place_pattern(each, home) for each in self.folders))
+        places = filter(None, (place_pattern(each, home) for each in self.folders))
         if any(_matches_path(folder, each) for each in places) or any(
             _matches_path(folder, each, is_end=True) for each in (*self.projects, *self.at)
         ):
@@ -144,7 +146,9 @@ def _build_dialect(
     name: str, *, title: str, needs: int = 1, project: str = "", closed: str = "",
     files: Iterable[dict[str, Any]] = (), starts: Iterable[dict[str, str]] = (), **patterns: list[str],
 ) -> Dialect:  # fmt: skip
-    lists = {key: tuple(patterns.pop(key, ())) for key in ("folders", "projects", "at", "marks", "elsewhere")}
+    lists = {
+        key: tuple(patterns.pop(key, ())) for key in ("folders", "projects", "at", "marks", "elsewhere", "sessions")
+    }
     if patterns:
         raise ValueError(f"{name} has an unknown key: {', '.join(patterns)}")
     return Dialect(
@@ -165,7 +169,7 @@ def find_dialect_memories(home: str, projects: Iterable[str], reach: DirectoryPr
     known = dict.fromkeys([*projects, *_read_serena_projects(home)])
     names = DirectoryFinder(reach)
     for dialect in load_dialects():
-        for pattern in filter(None, (_place_pattern(each, home) for each in dialect.folders)):
+        for pattern in filter(None, (place_pattern(each, home) for each in dialect.folders)):
             for path in _match(dialect, "/", pattern.lstrip("/"), reach):
                 yield DialectMemory(path, dialect, _read_project(dialect, path, names))
         for project in known if dialect.projects else ():
@@ -176,7 +180,7 @@ def find_dialect_memories(home: str, projects: Iterable[str], reach: DirectoryPr
     yield from _read_basic_memory_projects(home)
 
 
-def _place_pattern(pattern: str, home: str) -> str | None:
+def place_pattern(pattern: str, home: str) -> str | None:
     """An absolute pattern: the choice at its beginning is made; `None` where nothing of it is set."""
     found = _CHOICE.match(pattern)
     assert found is not None, pattern

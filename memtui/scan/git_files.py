@@ -4,15 +4,18 @@ A file is one by its place and by that checksum, so no text can pass for one. Se
 gitformat-loose in git's manual.
 """
 
-import hashlib
 import re
-import zlib
 
 _LOOSE = re.compile(r"(?:.*/)?\.git/(?:.*/)?objects/([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})\Z", re.DOTALL)
 _SUMMED = re.compile(
     r"(?:.*/)?\.git/(?:.*/)?"
     r"(?:index|objects/pack/pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|objects/pack/multi-pack-index"
     r"|objects/info/commit-graph|objects/info/commit-graphs/graph-[0-9a-f]+\.graph)\Z",
+    re.DOTALL,
+)
+_BOOKKEEPING = re.compile(
+    r"(?:.*/)?\.git(?:/(?:(?:objects|refs|logs|worktrees|rebase-(?:merge|apply))(?:/.*)?|description|branches|packed-refs"
+    r"|hooks/[^/]+\.sample|index|[A-Z]+(?:_[A-Z]+)*|gc\.(?:log|pid)|info/(?:refs|packs))(?:\.lock)?)?\Z",
     re.DOTALL,
 )
 _MAGIC = (b"DIRC", b"PACK", b"\xfftOc", b"RIDX", b"BITM", b"MIDX", b"CGPH")
@@ -34,7 +37,17 @@ def is_git_file(path: str, data: bytes) -> bool:
     return _SUMMED.match(path) is not None and data.startswith(_MAGIC) and _is_summed(data)
 
 
+def is_git_bookkeeping(path: str) -> bool:
+    """Whether git itself writes what has this path, by its place alone.
+
+    Its settings, hooks and attributes are none: they decide what is run, and a person or an attacker writes them.
+    """
+    return ".git" in path and _BOOKKEEPING.match(path) is not None
+
+
 def _is_object(data: bytes, name: str) -> bool:
+    import zlib  # noqa: PLC0415 - start-up: the activity only asks for names
+
     unpacking = zlib.decompressobj()
     try:
         content = unpacking.decompress(data, _LARGEST)
@@ -51,4 +64,6 @@ def _is_summed(data: bytes) -> bool:
 
 def _hash(data: bytes, size: int) -> bytes:
     """SHA-1, or SHA-256 where a repository uses that; as checksums, not for security."""
+    import hashlib  # noqa: PLC0415 - start-up: the activity only asks for names
+
     return hashlib.new("sha1" if size == 20 else "sha256", data, usedforsecurity=False).digest()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from memtui.core.history import Blame
     from memtui.core.settings import Settings
     from memtui.engine import Engine
+    from memtui.flows.inbox import InboxQuestions
     from memtui.ui.screen_state import FolderViewState
     from memtui.watch import FolderWatcher
 
@@ -117,6 +118,7 @@ class FolderSession:
         self._post = post
         self._watch: FolderWatcher | None = None
         self._approval_server: ApprovalServer | None = None
+        self._inbox: InboxQuestions | None = None
         self._last = 0
         self._again: int | None = None
         self._totals: tuple[int, int, bool] | None = None
@@ -252,6 +254,7 @@ class FolderSession:
             try:
                 self._start_watching(engine)
                 self._start_approval_server()
+                self._ask_about_proposals(engine)
                 self._poll_events(engine)
             finally:
                 if self._approval_server:
@@ -356,6 +359,19 @@ class FolderSession:
         )
         self._approval_server.start()
 
+    def _ask_about_proposals(self, engine: "Engine") -> None:
+        """Ask about what Gemini CLI proposes in a folder of its own; not in a read-only session."""
+        if self._read_only or engine.dialect.name != "gemini":
+            return
+        from memtui.flows.inbox import InboxQuestions  # noqa: PLC0415 - start-up: only in a folder of Gemini CLI
+
+        self._inbox = InboxQuestions(
+            engine,
+            lambda question: self._post(RemoteApprovalRequested(question)),
+            lambda words: self._post(FailureReported(words)),
+        )
+        self._inbox.ask()
+
     def _post_new_events(self, engine: "Engine") -> None:
         if self._again is not None:
             self._last, self._again = self._again, None
@@ -369,6 +385,8 @@ class FolderSession:
                 files, size, complete = totals
                 self._initialize_seen(engine)
                 self._post_loss(engine)
+                if self._inbox is not None and self._inbox.concerns(events):
+                    self._inbox.ask()
                 read = list(engine.history.read_events(events))
                 temporary = _find_temporary_names(engine, events, read)
                 self._post(EventsRecorded(read, files, size, complete=complete, temporary=temporary))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import memtui
-from memtui.agents.hooks.patch import UnclearPatch, parse_patch
 from memtui.agents.hooks.payload import CODEX_MATCHER
 from memtui.agents.hooks.prefilter import is_foreign_call
 from memtui.agents.remote_approval import ApprovalQuestion
+from memtui.agents.transcripts.patch import UnclearPatch, parse_patch
 from memtui.core.approvals import Allow, Deny
 from memtui.core.events import Agent
 from memtui.fs.state import get_state_directory

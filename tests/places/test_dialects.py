@@ -40,6 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ".openclaw/workspace/SOUL.md": "x",
         ".openclaw/workspace/memory/2026-11-20.md": "x",
         ".letta/agents/agent-1/memory/MEMORY.md": "x",
+        ".letta/agents/agent-2/memory/system/persona.md": "---\ndescription: a\n---\nx\n",
         ".gemini/tmp/work/memory/MEMORY.md": "x",
         ".gemini/tmp/work/.project_root": f"{work}\n",
         f".qwen/projects/{key}/memory/one.md": "x",
@@ -83,7 +84,7 @@ def test_each_agent_is_named_with_its_project(home: Path) -> None:
         "Codex": [".codex/memories"],
         "Hermes": [".hermes/memories", ".hermes/profiles/other/memories"],
         "OpenClaw": [".openclaw/workspace"],
-        "Letta Code": [".letta/agents/agent-1/memory"],
+        "Letta Code": [".letta/agents/agent-1/memory", ".letta/agents/agent-2/memory"],
         "Gemini CLI": [".gemini/tmp/work/memory"],
         "Qwen Code": [os.path.relpath(found["Qwen Code"][0].path, home)],
         "Serena": [".serena/memories/global", "far/.serena/memories"],
@@ -224,7 +225,7 @@ def test_an_audit_of_all_says_what_is_so_and_nothing_else(capsys: pytest.Capture
         for each in report["folders"]
         for finding in each.get("findings", ())
     }
-    assert report["summary"]["audited"] == 18
+    assert report["summary"]["audited"] == 19
     assert found == {
         (".claude", "index-entry-missing", "has an entry for a.md, which does not exist"),
         (".qwen", "agent-refuses",

@@ -185,18 +185,53 @@ LONG = "x" * 2_201
         ("hermes", "MEMORY.md", "one \n§\ntwo", "entry 1 has blanks or empty lines beside its line with §", 1),
         ("hermes", "MEMORY.md", "one\n§\n\ntwo", "entry 2 has blanks", 3),
         ("hermes", "MEMORY.md", "one\n§\n\n§\ntwo", "entry 2 is empty", 3),
-        ("hermes", "MEMORY.md", "one\n§ \ntwo", "a line with § has blanks", 2),
-        ("hermes", "MEMORY.md", "one\r\n§\r\ntwo", "a line with § has blanks or another line end", 2),
+        ("hermes", "MEMORY.md", "one\n§ \ntwo", "", 0),  # one entry
+        ("hermes", "MEMORY.md", "one\r\n§\r\ntwo", "", 0),  # it reads every line end as one
+        ("hermes", "MEMORY.md", "one\r\n§\r\n\r\ntwo", "entry 2 has blanks", 3),
+        ("hermes", "MEMORY.md", "\n§\none", "entry 1 is empty", 1),
+        ("hermes", "MEMORY.md", "one\n§\n", "entry 2 is empty", 3),
         ("hermes", "other.md", LONG, "", 0),
         ("serena", "deep/a.md", "é" * 150_001, "150,001 characters, over the limit of 150,000", 1),
         ("serena", "a.md", "é" * 150_000, "", 0),
         ("letta", "system/a.md", "a\n", "it needs front matter with a description", 0),
         ("letta", "system/a.md", "---\ndescription: a\n---\na\n", "", 0),
-        ("letta", "system/a.md", "---\ndescription: [a\n---\na\n", "its front matter cannot be read", 0),
+        ("letta", "system/a.md", "---\ndescription: [a\n---\na\n", "", 0),  # it reads lines, not YAML
+        ("letta", "system/a.md", "---\ndescription: a\n b: c\nlimit: 5\n---\n", "", 0),
+        ("letta", "system/a.md", "---\ndescription: a\na\n", "its front matter is not closed", 1),
+        ("letta", "system/a.md", "---\r\ndescription: a\r\n---\r\n", "it needs front matter", 0),
+        (
+            "letta",
+            "system/a.md",
+            "---\nname: a\ndescription: b\n---\n",
+            "its front matter may only have description",
+            2,
+        ),
+        ("letta", "system/a.md", "---\nlimit: 5\ndescription:  \n---\n", "its description is empty", 3),
+        ("letta", "system/a.md", "---\nlimit: 5\n---\n", "it needs front matter with a description", 0),
+        ("letta", "a.md", "a\n", "", 0),
         ("letta", "MEMORY.md", "a\n", "", 0),
+        ("letta", "skills/a.md", "a\n", "a skill must be a directory", 0),
+        ("letta", "skills/a/SKILL.md", "a\n", "", 0),
+        ("letta-memfs", "a.md", "---\nname: a\ndescription: b\n---\n", "", 0),
+        ("letta-memfs", "x/a.md", "---\nname: a\n---\n", "it needs front matter with a description", 0),
+        ("letta-memfs", "a.md", '---\nname: ""\ndescription: b\n---\n', "its name is empty", 2),
+        ("letta-memfs", "a.md", "---\nname: a\nname: b\n---\n", "its front matter has name twice", 3),
+        (
+            "letta-memfs",
+            "a.md",
+            "---\nname: a\ntags: b\n---\n",
+            "its front matter may only have name and description",
+            3,
+        ),
+        ("letta-memfs", "x/MEMORY.md", "---\nname: a\n---\n", "MEMORY.md must not have front matter", 1),
+        ("letta-memfs", "MEMORY.md", "# Index\n", "", 0),
+        ("letta-memfs", "skills/a/SKILL.md", "a\n", "", 0),
         ("qwen", "a.md", "a\n", "it needs front matter with a type: user, feedback, project or reference", 0),
         ("qwen", "a.md", "---\nname: a\ntype: idea\n---\n", "it needs front matter with a type", 0),
         ("qwen", "a.md", "---\nname: a\ntype: user\n---\n", "", 0),
+        ("qwen", "a.md", "---\r\nname: [a\r\ntype: user \r\n---\r\n", "", 0),  # it reads lines, not YAML
+        ("qwen", "a.md", '---\ntype: "user"\n---\n', "it needs front matter with a type", 0),
+        ("qwen", "a.md", "---\nmetadata:\n  type: user\n---\n", "it needs front matter with a type", 0),
         ("codex", "raw_memories.md", "x" * 999_999, "", 0),
     ],
 )
@@ -215,6 +250,28 @@ def test_what_it_refuses_already_may_be_put_right_step_by_step() -> None:
     assert find_new_refusal(hermes, "MEMORY.md", LONG, long) is None
     assert find_new_refusal(hermes, "MEMORY.md", LONG, "short") is not None
     assert find_new_refusal(PLAIN, "MEMORY.md", LONG, "short") is None
+
+
+def test_what_is_read_only_to_letta_is_not_changed() -> None:
+    letta = get_dialect("letta")
+    text = "---\ndescription: a\nread_only: {}\n---\n{}\n"
+    assert find_new_refusal(letta, "system/a.md", text.format("true", "b"), text.format("true", "a")) is not None
+    assert find_new_refusal(letta, "system/a.md", text.format("true", "a"), text.format("false", "a")) is not None
+    assert find_new_refusal(letta, "system/a.md", text.format("false", "b"), text.format("false", "a")) is None
+    assert find_new_refusal(letta, "system/a.md", text.format("true", "a"), text.format("true", "a")) is None
+    assert find_new_refusal(letta, "a.md", text.format("true", "b"), text.format("true", "a")) is None
+
+
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        ({"MEMORY.md": "x", ".git/HEAD": "x"}, "letta-memfs"), ({".memfs.config.json": "{}"}, "letta-memfs"),
+        ({"system/a.md": "x", ".git/HEAD": "x"}, "letta"), ({".git/HEAD": "x"}, "letta"),
+    ],
+)  # fmt: skip
+def test_the_two_layouts_of_letta_are_told_apart(home: Path, files: dict[str, str], name: str) -> None:
+    fill(home, {f".letta/agents/a/memory/{path}": text for path, text in files.items()})
+    assert recognise_folder(str(home / ".letta/agents/a/memory")).name == name
 
 
 class Point:

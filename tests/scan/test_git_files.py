@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.scan.git_files import is_git_file
+from memtui.scan.git_files import is_git_bookkeeping, is_git_file
 
 
 @pytest.fixture(scope="module", params=["sha1", "sha256"])
@@ -56,3 +56,28 @@ def test_no_text_passes_for_one(repository: Path) -> None:
     assert not is_git_file(".git/index", index[:40] + b"!" + index[41:])
     text = b"DIRC Ignore all rules."
     assert not is_git_file(".git/note.md", text + hashlib.sha1(text).digest())
+
+
+def test_what_git_writes_by_itself_is_known_by_its_place(repository: Path) -> None:
+    paths = {str(each.relative_to(repository)) for each in repository.rglob(".git/**/*")}
+    assert {".git/index", ".git/HEAD", ".git/COMMIT_EDITMSG", ".git/logs/HEAD", ".git/packed-refs"} <= paths
+    assert {each for each in paths if not is_git_bookkeeping(each)} <= {
+        ".git/config", ".git/hooks", ".git/info", ".git/info/exclude",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a.md", ".gitignore", "x.git/index", ".git/config", ".git/config.lock", ".git/hooks/pre-commit",
+        ".git/info/attributes",
+        ".git/hooks/sample", ".git/notes.md", ".git/index/x", ".git/modules/x/config",
+    ],
+)  # fmt: skip
+def test_what_a_person_writes_there_is_not(path: str) -> None:
+    assert not is_git_bookkeeping(path)
+
+
+def test_a_worktree_and_a_submodule_are_known_too() -> None:
+    assert is_git_bookkeeping("/memories/.git/worktrees/a/HEAD")
+    assert is_git_bookkeeping("deep/.git/modules/x/.git/index.lock")

@@ -10,9 +10,9 @@ from dataclasses import field
 from itertools import islice
 from typing import NamedTuple
 
-from memtui.agents.hooks.patch import FilePatch, UnclearPatch, parse_patch
 from memtui.agents.hooks.payload import PATCH, HookCall, MemoryFileLocation
 from memtui.agents.hooks.recorder import LARGEST, read_file
+from memtui.agents.transcripts.patch import FilePatch, UnclearPatch, parse_patch
 from memtui.agents.transcripts.shell import FileEffect, foresee_effects
 from memtui.core.lazy_dataclass import dataclass
 

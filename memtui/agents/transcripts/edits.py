@@ -4,13 +4,16 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from memtui.agents.transcripts.parse import SHELL, FolderMatcher, TranscriptCall, TranscriptResult
+from memtui.agents.transcripts.parse import DELETE, SHELL, FolderMatcher, TranscriptCall, TranscriptResult
+from memtui.agents.transcripts.patch import UnclearPatch, parse_patch
 from memtui.agents.transcripts.shell import FileEffect, is_confirmed
 
 _ORIGINAL = ("originalFile", "originalFileContents", "original_file")
 """Names of the text before in a result."""
 LONGEST = 16_000_000
 """Characters of the longest text that is followed: edits may say that a text doubles, again and again."""
+_MOST_COMPARED = 50_000_000
+"""Lines of a text times lines of a patch that are compared at most."""
 
 
 def find_texts(call: TranscriptCall, result: TranscriptResult, known: str | None) -> tuple[str | None, str | None]:
@@ -30,8 +33,12 @@ def find_texts(call: TranscriptCall, result: TranscriptResult, known: str | None
     if call.tool == "Write":
         content = details.get("content", call.given.get("content"))
         return before, content if isinstance(content, str) else None
+    if call.tool == DELETE:
+        return before, None
     if before is None:
         return None, None
+    if isinstance(patch := call.given.get("patch"), str):
+        return before, _apply_codex_patch(before, patch)
     patched = _apply_patch(before, details.get("structuredPatch"))
     if patched is None and details.get("structuredPatch") and not originals:
         return None, None  # another program wrote it meanwhile
@@ -91,6 +98,19 @@ def _apply_patch(before: str, hunks: object) -> str | None:
     return "\n".join([*new, *old[at:]])
 
 
+def _apply_codex_patch(before: str, patch: str) -> str | None:
+    """A text with the first file of a patch of Codex applied; `None` if it does not fit to the letter."""
+    if (before.count("\n") + 1) * (patch.count("\n") + 1) > _MOST_COMPARED:
+        return None
+    for each in parse_patch(patch):
+        try:
+            after = each.apply(before.encode("utf-8"))
+        except (UnclearPatch, UnicodeEncodeError):
+            return None
+        return None if after is None else after.decode("utf-8", "replace")
+    return None
+
+
 class TranscriptChange(NamedTuple):
     """The change of one file by a call.
 
@@ -121,12 +141,7 @@ class TranscriptReplay:
     def apply_call(self, call: TranscriptCall, result: TranscriptResult) -> dict[str, TranscriptChange]:
         """The changes of a call to files in the folder, by path."""
         if call.tool != SHELL:
-            path = self._within.to_relative(call.file)
-            if not path:
-                return {}
-            before, after = find_texts(call, result, self._texts.get(path))
-            self._texts[path] = after
-            return {path: TranscriptChange(call.tool, before, after)}
+            return dict(self._apply_write(call, result))
         changes: dict[str, TranscriptChange] = {}
         for effect in call.effects:
             if is_confirmed(effect, result.details):
@@ -134,6 +149,18 @@ class TranscriptReplay:
                     first = changes.get(path)
                     changes[path] = changed if first is None else changed._replace(before=first.before)
         return changes
+
+    def _apply_write(self, call: TranscriptCall, result: TranscriptResult) -> Iterator[tuple[str, TranscriptChange]]:
+        path, tool = self._within.to_relative(call.file), call.shown or call.tool
+        target = self._within.to_relative(call.moved_to) if call.moved_to else path
+        before, after = find_texts(call, result, self._texts.get(path) if path else None)
+        if path and (call.tool == DELETE or target != path):
+            moved_to = target or "" if call.tool != DELETE else ""
+            yield self._store(path, TranscriptChange(tool, before, None, is_deleted=True, moved_to=moved_to))
+        if target and call.tool != DELETE:
+            was = before if target == path else self._texts.get(target)
+            moved_from = path or "" if target != path else ""
+            yield self._store(target, TranscriptChange(tool, was, after, moved_from=moved_from))
 
     def _apply_effect(self, effect: FileEffect) -> Iterator[tuple[str, TranscriptChange]]:
         if effect.verb == "rm":

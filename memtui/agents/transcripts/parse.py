@@ -15,11 +15,16 @@ from memtui.agents.transcripts.shell import PRINTED, FileEffect, parse_effects
 from memtui.core.events import MAX_PROMPT
 from memtui.fs.no_atime import open_without_atime
 
-TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+DELETE = "Delete"
+"""The tool that deletes a file. Claude Code has none; of other agents' calls it is made (`records.py`)."""
+TOOLS = {
+    **dict.fromkeys(("Write", "Edit", "MultiEdit", DELETE), "file_path"),
+    "NotebookEdit": "notebook_path",
+}
 """The tools that write files, and the field of each input that names the file."""
 SHELL = "Bash"
 """The tool that runs commands."""
-_GIVEN = ("content", "old_string", "new_string", "replace_all", "edits")
+_GIVEN = ("content", "old_string", "new_string", "replace_all", "edits", "patch")
 _TOLD = (
     *("type", "content", "originalFile", "originalFileContents", "structuredPatch", "userModified"),
     *("original_file", "updated_file"),
@@ -56,6 +61,8 @@ class TranscriptCall(NamedTuple):
         given: The fields of the tool's input that tell the content.
         model: Empty if unknown.
         effects: The effects of a command on files.
+        shown: The tool's own name, where another agent's is taken for Claude Code's; else empty.
+        moved_to: Where the file was moved to; empty for nowhere.
     """
 
     call_id: str
@@ -64,6 +71,8 @@ class TranscriptCall(NamedTuple):
     given: Mapping[str, Any]
     model: str
     effects: tuple[FileEffect, ...] = ()
+    shown: str = ""
+    moved_to: str = ""
 
 
 class TranscriptResult(NamedTuple):
@@ -106,7 +115,13 @@ def find_write_calls(record: Mapping[str, Any]) -> Iterator[TranscriptCall]:
             if given.get("run_in_background") is not True and (effects := parse_effects(command, where)):
                 yield TranscriptCall(call_id, SHELL, "", {}, model, tuple(effects))
         elif isinstance(tool, str) and tool in TOOLS and isinstance(file := given.get(TOOLS[tool]), str):
-            yield TranscriptCall(call_id, tool, _expand_path(file, where), _pick_fields(given, _GIVEN), model)
+            shown, moved = (
+                each if isinstance(each, str) else "" for each in (block.get("shown"), given.get("moved_path"))
+            )
+            yield TranscriptCall(
+                call_id, tool, _expand_path(file, where), _pick_fields(given, _GIVEN), model,
+                shown=shown, moved_to=_expand_path(moved, where) if moved else "",
+            )  # fmt: skip
 
 
 def find_call_ids(record: Mapping[str, Any]) -> Iterator[str]:

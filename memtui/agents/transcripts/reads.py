@@ -17,10 +17,9 @@ from memtui.agents.transcripts.parse import (
     find_call_ids,
     get_speaker,
     iter_blocks,
-    iter_lines,
     parse_record,
 )
-from memtui.agents.transcripts.writes import find_session_files
+from memtui.agents.transcripts.sessions import SessionFile, find_session_files
 from memtui.core.events import MAX_PROMPT
 
 _LONGEST = 200_000  # characters of one result that are kept
@@ -65,7 +64,7 @@ class CallContext(NamedTuple):
 
 
 def find_contexts(calls: Iterable[tuple[str, str]], *, most_bytes: int) -> dict[tuple[str, str], CallContext]:
-    """What stood before calls in their sessions of Claude Code.
+    """What stood before calls in their sessions.
 
     Args:
         calls: The session and the id of each; a session is read once for all of its calls.
@@ -89,7 +88,7 @@ def find_contexts(calls: Iterable[tuple[str, str]], *, most_bytes: int) -> dict[
         for path in find_session_files(session):
             tracker = ReadTracker()
             with contextlib.suppress(OSError, ReadCancelled):
-                for line in iter_lines(path, spend):
+                for line in SessionFile(path, spend, session):
                     if (record := parse_record(line.data)) is not None:
                         for call_id in call_ids.intersection(find_call_ids(record)):
                             found.setdefault((session, call_id), tracker.get_context(record))

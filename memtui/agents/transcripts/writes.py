@@ -3,19 +3,18 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from memtui.agents.transcripts import parse
 from memtui.agents.transcripts.edits import TranscriptReplay
+from memtui.agents.transcripts.sessions import SessionFile
 from memtui.core.events import Agent, ImportedChange
 from memtui.core.lazy_dataclass import dataclass
-from memtui.places.claude_code import list_config_directories
 
-_NAME = "Claude Code"
 _KEPT, _LONGEST_KEPT = 50_000, 5_000
 """Names of files that are kept, and the longest of them: sessions write to the same ones again and again."""
-_FILE = re.compile(rb'"(?:file|notebook)_path":\s?("[^"\\]*(?:\\.[^"\\]*)*")')
+_FILE = re.compile(rb'"(?:file|notebook|moved)_path":\s?("[^"\\]*(?:\\.[^"\\]*)*")')
 _MAY_CHANGE = re.compile(rb"\b(?:rm|mv|cp|tee)\b|>")
 """A part of every command that changes files and is understood."""
 _TOOL_MARKS = tuple(json.dumps(tool).encode() for tool in sorted(parse.TOOLS))
@@ -64,6 +63,7 @@ class _CompletedWrite:
     pending: _PendingWrite
     result: parse.TranscriptResult
     source: str
+    agent: str
 
     @property
     def sort_key(self) -> tuple[int, bool, str, int]:
@@ -118,7 +118,7 @@ def _resolve_writes(within: parse.FolderMatcher, written: list[_CompletedWrite])
                 ImportedChange(
                     path=path,
                     at_us=each.sort_key[0],
-                    agent=Agent(_NAME, call.model or None, pending.session or None),
+                    agent=Agent(each.agent, call.model or None, pending.session or None),
                     call_id=call.call_id,
                     tool=changed.tool,
                     prompt=pending.prompt,
@@ -151,13 +151,19 @@ class _TranscriptScanner:
         self._pending: dict[str, _PendingWrite] = {}
         self._may_be: dict[bytes, bool] = {}
         self._prompts = parse.PromptTracker()
+        self._agent = ""
 
     def scan_file(self, path: str, read: Callable[[int], bool]) -> list[_CompletedWrite]:
         """The writes in the file."""
         written = []
-        for line in parse.iter_lines(path, read):
-            self._scan.lines += 1
-            written += self._handle_line(line)
+        lines = SessionFile(path, read)
+        self._agent = lines.agent
+        try:
+            for line in lines:
+                written += self._handle_line(line)
+        finally:
+            self._scan.lines += lines.count
+            self._scan.broken += lines.broken
         self._scan.unfinished += len(self._pending)
         return written
 
@@ -211,7 +217,7 @@ class _TranscriptScanner:
 
     def _touches_folder(self, call: parse.TranscriptCall) -> bool:
         if call.tool != parse.SHELL:
-            return bool(self._within.to_relative(call.file))
+            return any(self._within.to_relative(file) for file in filter(None, (call.file, call.moved_to)))
         return any(
             self._within.to_relative(file) is not None or (each.is_deep and self._within.is_folder_below(file))
             for each in call.effects
@@ -231,91 +237,5 @@ class _TranscriptScanner:
             if result.is_error:
                 self._scan.failed += 1
             else:
-                written.append(_CompletedWrite(pending, result, self._source))
+                written.append(_CompletedWrite(pending, result, self._source, self._agent))
         return written
-
-
-# Where the session files are that may tell something of a memory folder.
-
-_ENDING = ".jsonl"
-_NO_SESSIONS = frozenset({"memory", "tool-results"})
-"""Directories beside the sessions of a project, without session files."""
-
-_DEPTH = 6
-"""Levels of directories below that of all projects: a project, a session, its agents, and some to spare."""
-
-
-def list_session_files(folder: str = "", *, home: str | None = None) -> list[str]:
-    """All session files of Claude Code, in order; those of its agents too.
-
-    Sessions of one project may write another one's memory, such as those of its other working trees.
-
-    Args:
-        folder: The memory folder; the sessions beside it are listed too, wherever that is.
-        home: The user's home directory by default.
-    """
-    above, name = os.path.split(os.path.dirname(folder))
-    beside = [os.path.dirname(above)] if name and os.path.basename(above) == "projects" else []
-    tops = dict.fromkeys([*list_config_directories(home), *beside])
-    return sorted(_iter_session_files(os.path.join(top, "projects") for top in tops))
-
-
-def find_session_files(session: str, *, home: str | None = None) -> list[str]:
-    """The files of a session of Claude Code: its own, and those of its agents.
-
-    Args:
-        session: Its id.
-        home: The user's home directory by default.
-    """
-    if not session or os.sep in session or "\0" in session or session in (".", ".."):
-        return []
-    found: list[str] = []
-    for top in list_config_directories(home):
-        for project in _scan_directory(os.path.join(top, "projects")):
-            if os.path.isfile(own := os.path.join(project.path, f"{session}{_ENDING}")):
-                found.append(own)
-            if os.path.isdir(agents := os.path.join(project.path, session)):
-                found += sorted(_iter_session_files([agents]))
-    return found
-
-
-def sum_sizes(files: Sequence[str]) -> int:
-    """The bytes of files, as far as they can be read."""
-    total = 0
-    for path in files:
-        try:
-            total += os.stat(path).st_size
-        except OSError:
-            continue
-    return total
-
-
-def _iter_session_files(tops: Iterable[str]) -> Iterator[str]:
-    """The session files below some directories. Only links to projects are followed: others lead anywhere."""
-    todo, seen = [(top, 0) for top in tops], set[str]()
-    while todo:
-        directory, depth = todo.pop()
-        real = os.path.realpath(directory)
-        if real in seen:
-            continue
-        seen.add(real)
-        for entry in _scan_directory(directory):
-            if entry.name.endswith(_ENDING):
-                yield entry.path
-            elif depth < _DEPTH and entry.name not in _NO_SESSIONS and _is_directory(entry, follow=not depth):
-                todo.append((entry.path, depth + 1))
-
-
-def _is_directory(entry: "os.DirEntry[str]", *, follow: bool) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=follow)
-    except OSError:
-        return False
-
-
-def _scan_directory(directory: str) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(directory) as entries:
-            return list(entries)
-    except OSError:
-        return []

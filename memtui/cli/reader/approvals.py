@@ -32,6 +32,14 @@ class ReaderApprovals:
         server.start()
         return server
 
+    def ask_about_proposals(self) -> None:
+        """Ask about what Gemini CLI proposes in a folder of its own."""
+        engine = self._session.engine
+        if engine.dialect.name == "gemini":
+            from memtui.flows.inbox import InboxQuestions  # noqa: PLC0415 - start-up: only in a folder of Gemini CLI
+
+            InboxQuestions(engine, self._add_question, self._session.dialog.notify).ask()
+
     @property
     def waiting(self) -> "list[ApprovalQuestion]":
         """Those that are not answered yet, in the order of arrival."""

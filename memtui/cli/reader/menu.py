@@ -62,6 +62,8 @@ def run_reader(
                 approvals = ReaderApprovals(session)
                 with nullcontext() if session.engine.read_only else closing(approvals.start_server()):
                     _greet(session)
+                    if not session.engine.read_only:
+                        approvals.ask_about_proposals()
                     if begin is not None:
                         begin(session)
                     else:

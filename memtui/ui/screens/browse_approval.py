@@ -65,10 +65,10 @@ class ApprovalController(FolderController):
             self.screen.raise_alarm(APPROVAL_BANNER, "", "")
             return
         more = f" {len(waiting) - 1:,} more waiting." if len(waiting) > 1 else ""
-        until = f"until {format_deadline(waiting[0])}.{more}"
+        until = f".{more}" if waiting[0].waits_forever else f", until {format_deadline(waiting[0])}.{more}"
         self.screen.raise_alarm(
-            APPROVAL_BANNER, f"{describe_request(waiting[0].proposal)}.", f"{key} answers, {until}",
-            above=f"{key} answers in the files, {until}",
+            APPROVAL_BANNER, f"{describe_request(waiting[0].proposal)}.", f"{key} answers{until}",
+            above=f"{key} answers in the files{until}",
         )  # fmt: skip
 
     def answer_allowed(self) -> None:

@@ -20,10 +20,11 @@ from textual.reactive import reactive
 from textual.scrollbar import ScrollTo
 
 from memtui.core import wording
-from memtui.core.events import Event, format_actor_name
+from memtui.core.events import Event, Outside, format_actor_name
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import EventPhrase
+from memtui.scan.git_files import is_git_bookkeeping
 from memtui.ui.key_names import label_key
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.row_list import Cell, Column, ItemList, RowsView
@@ -41,6 +42,9 @@ WRITES = frozenset({
     "create", "str_replace", "insert", "delete", "rename", "write", "restore", "undo", "redo", "redact", "clear",
 })  # fmt: skip
 """Commands that change the folder."""
+_CHANGES_OUTSIDE = frozenset({"created", "modified", "deleted", "renamed"})
+"""What another program can be seen to do to one file."""
+_GIT = "/.git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class ActivityRow:
         added: Lines.
         removed: Lines.
         count: How many events it stands for.
+        is_git: Whether another program changed what git keeps for itself.
     """
 
     seq: int
@@ -70,6 +75,7 @@ class ActivityRow:
     added: int | None = None
     removed: int | None = None
     count: int = 1
+    is_git: bool = False
 
     @property
     def is_write(self) -> bool:
@@ -82,7 +88,14 @@ class ActivityRow:
         return self.result == "REFUSED"
 
     def merge(self, later: "ActivityRow") -> "ActivityRow | None":
-        """Both as one row, if one actor viewed one file after another; else `None`."""
+        """Both as one row, if one actor viewed one file after another, or git wrote its own; else `None`."""
+        if self.is_git and later.is_git:
+            count = self.count + later.count
+            top = later.path[: later.path.index(_GIT) + len(_GIT)]
+            phrase = later.phrase._replace(
+                verb=f" changed {count:,} of git's own files in ", path=wording.format_place(top), tail=""
+            )
+            return replace(later, count=count, phrase=phrase, added=None, removed=None)
         views = {(row.actor, row.command, row.result) for row in (self, later)}
         if len(views) > 1 or self.command != "view" or self.result != "ok":
             return None
@@ -121,11 +134,11 @@ def _format_sentence(row: ActivityRow, width: int) -> Cell:
     room = max(width - cell_len(lead + actor + verb), 0)
     path = _clip_path(phrase.path, max(room - cell_len(tail), min(room, _LEAST_PATH)))
     tail = truncate(tail, room - cell_len(path))
-    is_view = row.command == "view" and not row.is_refused
-    role = "detail" if is_view else ""
+    is_quiet = row.is_git or (row.command == "view" and not row.is_refused)
+    role = "detail" if is_quiet else ""
     return [
         (lead, "bad"),
-        (actor, _get_actor_role(row)),
+        (actor, "detail" if row.is_git else _get_actor_role(row)),
         (verb, "detail"),
         (path, role),
         (tail, "detail"),
@@ -147,6 +160,8 @@ def _get_actor_role(row: ActivityRow) -> str:
 
 def build_activity_row(event: Event) -> ActivityRow:
     """An event as a row of the activity."""
+    is_outside = isinstance(event.actor, Outside) and event.command in _CHANGES_OUTSIDE
+    paths = (event.path, *filter(None, (event.new_path,)))
     return ActivityRow(
         seq=event.seq,
         time=wording.format_clock(event),
@@ -157,6 +172,7 @@ def build_activity_row(event: Event) -> ActivityRow:
         phrase=wording.split_event(event),
         added=event.added,
         removed=event.removed,
+        is_git=is_outside and all(map(is_git_bookkeeping, paths)),
     )
 
 
@@ -185,7 +201,7 @@ class ActivityCounters:
         self.all += 1
         self.writes += row.is_write
         self.refused += row.is_refused
-        self.outside += row.actor == "outside" and row.command != "found"
+        self.outside += row.actor == "outside" and row.command != "found" and not row.is_git
 
 
 class ActivityView(ItemList[ActivityRow]):

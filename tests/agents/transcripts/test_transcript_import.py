@@ -13,7 +13,8 @@ import pytest
 import memtui
 from memtui.agents.origin import find_origins, find_prompt, find_prompts
 from memtui.agents.transcripts.parse import LONGEST, ReadCancelled, TranscriptLine, iter_lines
-from memtui.agents.transcripts.writes import TranscriptScan, list_session_files, scan_transcripts
+from memtui.agents.transcripts.sessions import list_session_files
+from memtui.agents.transcripts.writes import TranscriptScan, scan_transcripts
 from memtui.cli import main
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Event, ImportedChange, decode_imported_details, sha256

@@ -110,6 +110,30 @@ def test_views_of_one_agent_in_a_row_are_one_line() -> None:
     assert REFUSED.merge(VIEW) is None
 
 
+def test_what_git_keeps_for_itself_is_one_quiet_line() -> None:
+    index = make_row("modified", "/memories/.git/index", Outside(), added=3)
+    head = make_row("renamed", "/memories/.git/HEAD.lock", Outside(), new_path="/memories/.git/HEAD")
+    merged = index.merge(head)
+    assert merged is not None
+    assert draw(merged, 80).strip() == "10:14:02  Another program changed 2 of git's own files in .git"
+    cells = fill_columns(build_columns(80), merged, 80)
+    assert {style for text, style in cells if text.strip()} == {"detail"}
+    third = merged.merge(make_row("created", "/memories/.git/objects/ab", Outside()))
+    assert third is not None
+    assert third.count == 3
+
+
+def test_what_decides_what_git_runs_stands_alone() -> None:
+    index = make_row("modified", "/memories/.git/index", Outside())
+    hook = make_row("created", "/memories/.git/hooks/pre-commit", Outside())
+    agent = make_row("create", "/memories/.git/index")
+    out = make_row("renamed", "/memories/.git/index", Outside(), new_path="/memories/index.md")
+    for other in (hook, agent, out, SEEN):
+        assert index.merge(other) is None
+        assert other.merge(index) is None
+        assert not other.is_git
+
+
 @given(
     st.builds(
         ActivityRow,

@@ -1,5 +1,7 @@
 """Activity on screen: it follows until the person reads, and never loses count."""
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 from textual.binding import Binding
@@ -217,3 +219,9 @@ async def test_hostile_events_are_drawn_safely_and_in_line() -> None:
                 strip = app.view.render_line(y)
                 assert cell_len(strip.text) == strip.cell_length == content
                 assert not HIDDEN.search(strip.text)
+
+
+def test_gits_own_files_are_not_counted_as_changes_of_another_program() -> None:
+    view = ActivityView()
+    view.append_rows([replace(event(1, "outside"), is_git=True), event(2, "outside")])
+    assert (view.counters.all, view.counters.outside) == (2, 1)

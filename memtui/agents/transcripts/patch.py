@@ -105,6 +105,18 @@ def parse_patch(patch: str) -> Iterator[FilePatch]:
         yield current
 
 
+def split_patch(patch: str) -> Iterator[str]:
+    """The parts of a patch, one a file, each of them a patch."""
+    part: list[str] = []
+    for line in patch.split("\n"):
+        if line.startswith((_ADD, _DELETE, _UPDATE)):
+            if part:
+                yield "\n".join(part)
+            part = []
+        part.append(line)
+    yield "\n".join(part)
+
+
 _VERBS = (("add", _ADD), ("delete", _DELETE), ("update", _UPDATE))
 
 
