@@ -91,7 +91,7 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
     agent = None
     if arguments.agent is not None:
         agent = _find_agent(arguments.agent)
-        chat_options = replace(chat_options, agent=agent.title, model=arguments.model)
+        chat_options = replace(chat_options, agent=agent.title, program=agent.name, model=arguments.model)
     if arguments.print is not None:
         from memtui.cli import chat_print  # noqa: PLC0415 - start-up: only this verb
 
@@ -237,13 +237,13 @@ def print_sessions(folder: str, options: Options) -> int:
     if not found:
         output.print_message(f"No sessions for {format_path(folder)} yet. Start one: memtui chat")
     now = time.time()
-    model = max((measure_cells(to_one_line(each.model or "")) for each in found), default=0)
+    model = max((measure_cells(to_one_line(each.agent or each.model or "")) for each in found), default=0)
     for each in found:
         turns = f"{each.turns:,} turn{'s' * (each.turns != 1)}"
         ago = format_age(now - each.changed_ns / 1e9)
         output.print_line(
             (
-                f"{each.id}  {ago:>4}  {turns:>9}  {output.pad_cell(each.model or '', model)}"
+                f"{each.id}  {ago:>4}  {turns:>9}  {output.pad_cell(each.agent or each.model or '', model)}"
                 f"  {to_one_line(each.title)}"
             ).rstrip()
         )
@@ -260,6 +260,7 @@ def _serialize_session(each: "SessionSummary") -> dict[str, object]:
         "turns": each.turns,
         "title": each.title,
         "model": each.model,
+        "agent": each.agent or None,
         "forked_from": each.forked_from,
         "size": each.size,
     }

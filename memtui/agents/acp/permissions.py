@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from acp import schema
@@ -14,6 +15,7 @@ from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Permission, Propo
 from memtui.core.events import Agent, Change, EntryKind, Version, sha256
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
+from memtui.engine import Engine
 
 _LONGEST_DETAIL = 2_000
 _LONGEST_TITLE = 200
@@ -63,12 +65,11 @@ class QuestionLine:
 def build_proposal(folder: str, actor: Agent, call: schema.ToolCallUpdate, lasting: bool) -> Proposal:
     """A request for permission as a question: with the exact texts where the agent gives them."""
     changes, texts = list[Change](), dict[str, bytes]()
-    for each in call.content or ():
-        if isinstance(each, schema.FileEditToolCallContent):
-            path = os.path.normpath(os.path.join(folder, each.path))
-            name = os.path.relpath(path, folder) if is_below(folder, path) else path
-            before = None if each.old_text is None else _keep_text(each.old_text, texts)
-            changes.append(Change(name, before, _keep_text(each.new_text, texts)))
+    for each in _list_edits(call):
+        path = os.path.normpath(os.path.join(folder, each.path))
+        name = os.path.relpath(path, folder) if is_below(folder, path) else path
+        before = None if each.old_text is None else _keep_text(each.old_text, texts)
+        changes.append(Change(name, before, _keep_text(each.new_text, texts)))
     words = to_one_line(call.title or "")[:_LONGEST_TITLE]
     kind = call.kind if call.kind not in (None, "other") else ""
     title = words if not kind or kind in words.lower() else f"{kind} {words}".rstrip()
@@ -81,6 +82,56 @@ def build_proposal(folder: str, actor: Agent, call: schema.ToolCallUpdate, lasti
     )  # fmt: skip
 
 
+def make_editable(proposal: Proposal, folder: str, memory: Engine) -> Proposal:
+    """A request to change one file below the folder, with its whole text before and after, so that it can be edited.
+
+    An agent may show a part of a file only: where that does not stand in it once, the request stays as it is. Reads the
+    file: call it in a thread.
+    """
+    change, permission = next(iter(proposal.changes), None), proposal.permission
+    if change is None or len(proposal.changes) > 1 or permission is None or memory.read_only:
+        return proposal
+    path = os.path.join(folder, change.path)
+    if not is_below(folder, path) or os.path.realpath(path) != path:
+        return proposal
+    found = memory.inspect_path(change.path)
+    now = _decode(found.data)
+    if (found.node is not None and now is None) or (found.node is None and change.before is not None):
+        return proposal
+    new = proposal.text(change.after) or ""
+    whole = new if change.before is None else _replace_once(now or "", proposal.text(change.before) or "", new)
+    if whole is None:
+        return proposal
+    texts = dict[str, bytes]()
+    before = None if now is None else _keep_text(now, texts)
+    return replace(
+        proposal,
+        command="create",
+        changes=(Change(change.path, before, _keep_text(whole, texts)),),
+        texts=texts,
+        raw={"command": "create", "path": proposal.path, "file_text": whole},
+        permission=replace(permission, is_editable=True),
+    )
+
+
+def _decode(data: bytes | None) -> str | None:
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _replace_once(text: str, old: str, new: str) -> str | None:
+    """A text with one part replaced; `None` where the part does not stand in it once."""
+    if old == text:
+        return new
+    return text.replace(old, new) if old and text.count(old) == 1 else None
+
+
+def _list_edits(call: schema.ToolCallUpdate) -> list[schema.FileEditToolCallContent]:
+    return [each for each in call.content or () if isinstance(each, schema.FileEditToolCallContent)]
+
+
 def decide_by_policy(
     policy: ApprovalPolicy, folder: str, call: schema.ToolCallUpdate, *, can_ask: bool
 ) -> Verdict | None:
@@ -88,11 +139,7 @@ def decide_by_policy(
     if policy is ApprovalPolicy.READ_ONLY and call.kind in _CHANGES:
         return Deny("the person lets this conversation only read")
     paths = [os.path.join(folder, each.path) for each in call.locations or ()]
-    paths += [
-        os.path.join(folder, each.path)
-        for each in call.content or ()
-        if isinstance(each, schema.FileEditToolCallContent)
-    ]
+    paths += [os.path.join(folder, each.path) for each in _list_edits(call)]
     is_inside = bool(paths) and all(is_below(folder, os.path.normpath(path)) for path in paths)
     if policy is ApprovalPolicy.ALLOW and call.kind == "edit" and is_inside:
         return Allow()

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from acp import schema
 from acp.connection import Connection
 from acp.exceptions import RequestError
 from acp.meta import AGENT_METHODS, CLIENT_METHODS, PROTOCOL_VERSION
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 import memtui
 from memtui.agents.acp.catalog import KnownAgent
@@ -25,24 +25,27 @@ from memtui.agents.acp.permissions import (
     choose_option,
     decide_by_policy,
     is_below,
+    make_editable,
 )
 from memtui.agents.acp.process import AgentProcess
-from memtui.agents.acp.updates import UpdateReader
+from memtui.agents.acp.sessions import AgentSession, find_earlier_session, open_session
+from memtui.agents.acp.updates import UpdateReader, restore_fields
 from memtui.agents.chat import events, history
 from memtui.agents.chat.events import FaultKind, TurnOutcome
 from memtui.agents.chat.faults import ClassifiedFault
 from memtui.agents.chat.request import StoppedByPerson, wait_unless_stopped
-from memtui.agents.chat.sessions.records import get_text
 from memtui.agents.chat.state import ChatState
 from memtui.agents.chat.stream import ToolCall
 from memtui.agents.chat.tool_calls import TOOL, ToolExecutor, ToolResult
 from memtui.agents.chat.turn_record import TurnRecord
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Proposal, Unanswered, Verdict
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Unanswered, Verdict
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Event
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import to_relative_path
 
 _CONNECT_SECONDS = 60.0
 """For a program to start and to open a session."""
@@ -99,7 +102,7 @@ class AcpResponder:
         self._connection: Connection | None = None
         self._session_id: str | None = None
         self._capabilities = schema.AgentCapabilities()
-        self._session: schema.NewSessionResponse | schema.LoadSessionResponse | None = None
+        self._session: AgentSession | None = None
         self._questions = QuestionLine(state.questions)
         self._executor = ToolExecutor(state.gate, state.worker, self._questions, state.record_policy_change)  # type: ignore[arg-type]
         self._tasks: set[asyncio.Task[None]] = set()
@@ -179,34 +182,34 @@ class AcpResponder:
         self._state.model = events.Model(" ".join(word for word in words if word) or self._title)
 
     async def _open_session(self) -> None:
-        state, options = self._state, self._options
-        servers: list[Any] = [self._describe_server()]
-        before = self._find_earlier_session() if self._session_id is None else None
+        state, options, agent = self._state, self._options, self._options.agent
+        earlier = find_earlier_session(state.session, agent.name) if self._session_id is None else None
         self._session_id = None
-        if before is not None and self._capabilities.load_session:
-            load = schema.LoadSessionRequest(cwd=options.folder, session_id=before, mcp_servers=servers)
-            with contextlib.suppress(RequestError, ValidationError):
-                found = await self._request("session_load", load, options.connect_seconds)
-                self._session = schema.LoadSessionResponse.model_validate(found or {})
-                self._session_id = before
-        if self._session_id is None:
-            new = schema.NewSessionRequest(cwd=options.folder, mcp_servers=servers)
-            opened = schema.NewSessionResponse.model_validate(
-                await self._request("session_new", new, options.connect_seconds)
+
+        async def request(method: str, asked: BaseModel) -> Any:
+            return await self._request(method, asked, options.connect_seconds)
+
+        servers = [self._describe_server()]
+        session = await open_session(request, self._capabilities, options.folder, servers, earlier)
+        self._session, self._session_id = session, session.id
+        if earlier is None or earlier.id != session.id:
+            state.session.write("agent", agent=agent.name, session=session.id, of=state.session.id)
+        if earlier is not None and session.is_new:
+            can = "copy" if earlier.is_copied else "resume"
+            state.emit(
+                events.Notice(
+                    f"{self._title} cannot {can} its earlier session. It began a new one, and does not know what was "
+                    "said before."
+                )
             )
-            self._session, self._session_id = opened, opened.session_id
-            state.session.write("agent", agent=options.agent.name, session=self._session_id)
-            if before is not None:
-                state.emit(events.Notice(f"{self._title} began anew: it cannot resume the earlier session."))
         assert state.model is not None
         state.emit(events.Ready(state.model, "its own program", "acp"))
         if models := self._list_models():
             state.connection.models = models
             state.emit(events.ModelsListed(models))
-        modes = self._session.modes if self._session is not None else None
-        if modes is not None:
-            known = tuple(_make_choice(each.id, each.name, each.description) for each in modes.available_modes)
-            self._change_offers(replace(self._offers, modes=known, mode=to_one_line(modes.current_mode_id)))
+        if session.modes is not None:
+            known = tuple(_make_choice(each.id, each.name, each.description) for each in session.modes.available_modes)
+            self._change_offers(replace(self._offers, modes=known, mode=to_one_line(session.modes.current_mode_id)))
         if state.options.model is not None:
             await self._set_model(state.options.model)
 
@@ -214,16 +217,6 @@ class AcpResponder:
         if offers != self._offers:
             self._offers = offers
             self._state.emit(offers)
-
-    def _find_earlier_session(self) -> str | None:
-        """The agent's id of the session that this conversation had with it before."""
-        found = None
-        for record in self._state.session.iter_records():
-            if record.get("type") == "agent" and record.get("agent") == self._options.agent.name:
-                found = get_text(record, "session") or None
-            elif record.get("type") == "rewound" and record.get("why") == "clear":
-                found = None
-        return found
 
     def _describe_server(self) -> schema.McpServerStdio:
         state = self._state
@@ -392,17 +385,21 @@ class AcpResponder:
         """Add the agent's events of the journal since the last time to the turn."""
         state = self._state
         async with self._recording:
-            head = self._head
-            found = await state.worker.run(lambda: list(state.memory.events(head)))
+            head, session, memory = self._head, state.session.id, state.memory
+
+            def read() -> tuple[int, list[tuple[Event, dict[str, object]]]]:
+                found = list(memory.events(head))
+                own = [each for each in found if isinstance(each.actor, Agent) and each.actor.session == session]
+                return max((each.seq for each in found), default=head), [
+                    (each, restore_fields(memory, each)) for each in own
+                ]
+
+            self._head, found = await state.worker.run(read)
             record = self._record
-            if record is None:
-                return
-            for event in found:
-                self._head = max(self._head, event.seq)
-                is_own = isinstance(event.actor, Agent) and event.actor.session == state.session.id
-                if is_own and event.seq not in self._recorded:
+            for event, fields in found if record is not None else ():
+                if event.seq not in self._recorded:
                     self._recorded.add(event.seq)
-                    self._add_event(record, event)
+                    self._add_event(record, event, fields)
 
     def _schedule_recording(self) -> None:
         """Add the agent's events to the turn while it goes on, in the background."""
@@ -422,10 +419,7 @@ class AcpResponder:
         """The id of a call of the MCP server's in the transcript: its own number begins anew with each server."""
         return f"memtui_{self._state.turn}_{call_id}"
 
-    def _add_event(self, record: TurnRecord, event: Event) -> None:
-        fields: dict[str, object] = {"command": event.command, "path": event.path}
-        if event.new_path is not None:
-            fields = {"command": event.command, "old_path": event.path, "new_path": event.new_path}
+    def _add_event(self, record: TurnRecord, event: Event, fields: dict[str, object]) -> None:
         if self._reader is not None:
             self._reader.end_text()
         id = self._name_call(event.call_id) if event.call_id is not None else f"memtui_{event.seq}"
@@ -482,9 +476,7 @@ class AcpResponder:
             return cancelled
         verdict = decide_by_policy(state.gate.policy, folder, call, can_ask=self._options.can_ask)
         if verdict is None:
-            lasting = any(each.kind == "allow_always" for each in asked.options)
-            proposal = build_proposal(folder, self._actor, call, lasting)
-            verdict = await self._questions.ask(state.turn, call.tool_call_id, proposal)
+            verdict = await self._ask_permission(call, asked.options)
         elif isinstance(verdict, Deny):
             title = to_one_line(call.title or call.kind or "a tool")[:_LONGEST_NAME]
             state.emit(events.Notice(f"Not allowed, because {verdict.reason}: {title}."))
@@ -494,6 +486,30 @@ class AcpResponder:
         if isinstance(verdict, Deny) and verdict.reason and self._options.can_ask:
             state.notes.append(f"The user did not allow {call.title or 'a tool'}: {verdict.reason}")
         return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+    async def _ask_permission(self, call: schema.ToolCallUpdate, options: Sequence[schema.PermissionOption]) -> Verdict:
+        """Ask the person; where the person edits the text first, it is written, and the agent is answered no."""
+        state = self._state
+        lasting = any(each.kind == "allow_always" for each in options)
+        plain = build_proposal(self._options.folder, self._actor, call, lasting)
+        proposal = await state.worker.run(lambda: make_editable(plain, self._options.folder, state.memory))
+        while True:
+            verdict = await self._questions.ask(state.turn, call.tool_call_id, proposal)
+            decision = state.gate.accept_verdict(proposal, verdict) if isinstance(verdict, Edit) else verdict
+            if not isinstance(decision, Edit):  # a text that is as it was proposed is a yes
+                return decision if not isinstance(decision, MessageKey) else Deny()
+            await self._record_writes()
+            done, edit = await state.worker.run(lambda p=proposal, d=decision: self._executor.finish(p, d))  # type: ignore[misc]
+            if not isinstance(done, Proposal):
+                break
+            proposal = replace(done, permission=proposal.permission)  # the file has changed meanwhile: asked again
+        self._end_call(self._begin_call(proposal.raw), ToolResult(done.text, done.is_error, done.event, edit))
+        title = proposal.permission.title if proposal.permission is not None else ""
+        state.notes.append(f"The user did not allow this: {title}. {done.text}")
+        path = to_relative_path(proposal.path)
+        written = f"It is uncertain whether your text is in {path}" if done.is_error else f"Your text is in {path}"
+        state.emit(events.Notice(f"{written}. {self._title} was told no, and learns of it with your next message."))
+        return Deny()
 
     async def _read_file(self, asked: schema.ReadTextFileRequest) -> Any:
         relative = self._to_relative(asked.path)
@@ -527,16 +543,26 @@ class AcpResponder:
         if record is None or state.stopping.is_set():
             raise RequestError(_REFUSED, "no turn is under way")
         await self._record_writes()
+        call = self._begin_call(command)
+        result = await self._executor.execute(call, state.turn, self._actor)
+        self._end_call(call, result)
+        return result
+
+    def _begin_call(self, command: Mapping[str, object]) -> ToolCall:
+        """Tell of a command that is executed here, as a call of the turn."""
+        state = self._state
         if self._reader is not None:
             self._reader.end_text()
         self._writes += 1
         call = ToolCall(f"file_{state.turn}_{self._writes}", TOOL, dict(command), True)
         state.emit(events.CallStarted(state.turn, call.id, TOOL, call.fields))
-        result = await self._executor.execute(call, state.turn, self._actor)
+        return call
+
+    def _end_call(self, call: ToolCall, result: ToolResult) -> None:
         self._recorded.update(each.seq for each in (result.event, result.edit) if each is not None)
-        record.calls += 1
-        record.add_result(call, result)
-        return result
+        if self._record is not None:
+            self._record.calls += 1
+            self._record.add_result(call, result)
 
     def _to_relative(self, path: str) -> str:
         """A path of the machine as one below the folder; raises `RequestError` for one outside."""
@@ -623,8 +649,7 @@ class AcpResponder:
         return tuple(found)
 
     def _find_option(self, category: str) -> schema.SessionConfigOptionSelect | None:
-        options = self._session.config_options if self._session is not None else None
-        for each in options or ():
+        for each in self._session.options if self._session is not None else ():
             if isinstance(each, schema.SessionConfigOptionSelect) and each.category == category:
                 return each
         return None

@@ -14,8 +14,10 @@ from memtui.agents.chat.stream import ToolCall
 from memtui.agents.chat.tool_calls import ToolResult
 from memtui.agents.chat.turn_record import TurnRecord
 from memtui.core.diffs import format_unified
+from memtui.core.events import Event
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
+from memtui.engine import Engine
 
 _LONGEST_TEXT = 100_000
 """Characters of an answer of a tool that are shown."""
@@ -130,6 +132,24 @@ class UpdateReader:
         if plan and plan != self._plan:
             self._plan = plan
             self._state.emit(events.Notice(f"Plan: {plan}"))
+
+
+def restore_fields(memory: Engine, event: Event) -> dict[str, object]:
+    """The fields of a command that another process executed, from its event; what is not recorded is left out."""
+    try:
+        recorded = json.loads(event.arguments or "{}")
+    except ValueError:
+        recorded = {}
+    if isinstance(recorded, dict) and recorded.get("command"):
+        return recorded
+    if event.new_path is not None:
+        return {"command": event.command, "old_path": event.path, "new_path": event.new_path}
+    fields: dict[str, object] = {"command": event.command, "path": event.path}
+    if event.command == "create":
+        data = memory.history.text(next((each.after for each in event.changes if not each.is_directory), None))
+        if data is not None:
+            fields["file_text"] = data.decode("utf-8", "replace")
+    return fields
 
 
 def _format_output(value: object) -> str:

@@ -31,6 +31,7 @@ class Agent:
     def __init__(self, script: dict[str, Any], log: TextIO) -> None:
         self.script = script
         self.turns = list(script.get("turns", []))
+        self.session = script.get("session_id", "s1")
         self.log = log
         self.asked = 0
         self.server: dict[str, Any] = {}
@@ -66,7 +67,7 @@ class Agent:
                 self.send({"id": id, "result": {"protocolVersion": 1, "agentCapabilities": able, "agentInfo": info}})
             elif method == "session/new":
                 self.server = message["params"]["mcpServers"][0]
-                self.send({"id": id, "result": {"sessionId": "s1", **self.script.get("opened", {})}})
+                self.send({"id": id, "result": {"sessionId": self.session, **self.script.get("opened", {})}})
             elif method == "session/prompt":
                 self.take_turn(id)
             elif id is not None:
@@ -108,11 +109,11 @@ class Agent:
         self.send({"id": id, "result": {"stopReason": reason}})
 
     def update(self, update: Message) -> None:
-        self.send({"method": "session/update", "params": {"sessionId": "s1", "update": update}})
+        self.send({"method": "session/update", "params": {"sessionId": self.session, "update": update}})
 
     def ask(self, method: str, content: Message) -> None:
         self.asked += 1
-        self.send({"id": f"a{self.asked}", "method": method, "params": {"sessionId": "s1", **content}})
+        self.send({"id": f"a{self.asked}", "method": method, "params": {"sessionId": self.session, **content}})
         while True:
             message = self.read()
             if message.get("id") == f"a{self.asked}" and "method" not in message:
