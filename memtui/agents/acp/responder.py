@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 import memtui
 from memtui.agents.acp.catalog import KnownAgent
+from memtui.agents.acp.offers import LONGEST_NAME, AgentOffers, describe_error
 from memtui.agents.acp.permissions import (
     QuestionLine,
     build_proposal,
@@ -28,7 +29,7 @@ from memtui.agents.acp.permissions import (
     make_editable,
 )
 from memtui.agents.acp.process import AgentProcess
-from memtui.agents.acp.sessions import AgentSession, find_earlier_session, open_session
+from memtui.agents.acp.sessions import find_earlier_session, open_session
 from memtui.agents.acp.updates import UpdateReader, restore_fields
 from memtui.agents.chat import events, history
 from memtui.agents.chat.events import FaultKind, TurnOutcome
@@ -54,9 +55,6 @@ _SILENCE_SECONDS = 60.0
 _CANCEL_SECONDS = 5.0
 """For a turn to end once it is cancelled; then the program is ended."""
 _AUTH_REQUIRED = -32000
-_LONGEST_WORDS = 300
-_LONGEST_NAME = 64
-_MOST_CHOICES = 200
 _REFUSED = -32602
 _OUTCOMES = {
     "end_turn": TurnOutcome.DONE,
@@ -102,7 +100,6 @@ class AcpResponder:
         self._connection: Connection | None = None
         self._session_id: str | None = None
         self._capabilities = schema.AgentCapabilities()
-        self._session: AgentSession | None = None
         self._questions = QuestionLine(state.questions)
         self._executor = ToolExecutor(state.gate, state.worker, self._questions, state.record_policy_change)  # type: ignore[arg-type]
         self._tasks: set[asyncio.Task[None]] = set()
@@ -114,7 +111,7 @@ class AcpResponder:
         self._recorded: set[int] = set()
         self._heard_at = 0.0
         self._writes = 0
-        self._offers = events.OffersChanged()
+        self._offers = AgentOffers(state, self._title, self._request_briefly)
 
     @property
     def _actor(self) -> Agent:
@@ -143,7 +140,7 @@ class AcpResponder:
             if error.code == _AUTH_REQUIRED:
                 await self._disconnect()
                 return ClassifiedFault(FaultKind.NO_KEY, f"{self._title} wants you to log in.", self._advise_login())
-            fault = f"{self._title} opened no session: {_describe_error(error)}."
+            fault = f"{self._title} opened no session: {describe_error(error)}."
         except ValidationError:
             fault = f"{self._title} answered in a way that is not the Agent Client Protocol."
         except BaseException:
@@ -178,7 +175,7 @@ class AcpResponder:
         self._capabilities = answer.agent_capabilities or schema.AgentCapabilities()
         info = answer.agent_info
         told = (info.title or info.name, info.version) if info else ()
-        words = [to_one_line(each)[:_LONGEST_NAME] for each in told]
+        words = [to_one_line(each)[:LONGEST_NAME] for each in told]
         self._state.model = events.Model(" ".join(word for word in words if word) or self._title)
 
     async def _open_session(self) -> None:
@@ -191,7 +188,7 @@ class AcpResponder:
 
         servers = [self._describe_server()]
         session = await open_session(request, self._capabilities, options.folder, servers, earlier)
-        self._session, self._session_id = session, session.id
+        self._session_id = session.id
         if earlier is None or earlier.id != session.id:
             state.session.write("agent", agent=agent.name, session=session.id, of=state.session.id)
         if earlier is not None and session.is_new:
@@ -204,19 +201,12 @@ class AcpResponder:
             )
         assert state.model is not None
         state.emit(events.Ready(state.model, "its own program", "acp"))
-        if models := self._list_models():
-            state.connection.models = models
-            state.emit(events.ModelsListed(models))
-        if session.modes is not None:
-            known = tuple(_make_choice(each.id, each.name, each.description) for each in session.modes.available_modes)
-            self._change_offers(replace(self._offers, modes=known, mode=to_one_line(session.modes.current_mode_id)))
+        self._offers.open(session)
         if state.options.model is not None:
-            await self._set_model(state.options.model)
+            await self._offers.set_model(state.options.model)
 
-    def _change_offers(self, offers: events.OffersChanged) -> None:
-        if offers != self._offers:
-            self._offers = offers
-            self._state.emit(offers)
+    async def _request_briefly(self, method: str, request: BaseModel) -> Any:
+        return await self._request(method, request, self._options.cancel_seconds)
 
     def _describe_server(self) -> schema.McpServerStdio:
         state = self._state
@@ -225,7 +215,7 @@ class AcpResponder:
             policy = ApprovalPolicy.ASK  # it may change: each question is decided by the one of then
         more = {ApprovalPolicy.ASK: ["--ask", "--ask-seconds", "3600"], ApprovalPolicy.READ_ONLY: ["--look-only"]}
         program, *arguments = self._options.server
-        names = ["--name", self._title[:_LONGEST_NAME], "--session", state.session.id]
+        names = ["--name", self._title[:LONGEST_NAME], "--session", state.session.id]
         return schema.McpServerStdio(
             name="memtui", command=program, args=[*arguments, *more.get(policy, []), *names], env=[]
         )
@@ -286,7 +276,7 @@ class AcpResponder:
         except ConnectionError:
             end = await self._handle_failure(prompt, f"{self._title} {await self._describe_end()}.")
         except RequestError as error:
-            words = f"{self._title} ended the turn: {_describe_error(error)}."
+            words = f"{self._title} ended the turn: {describe_error(error)}."
             kind, advice = FaultKind.SERVER, ""
             if error.code == _AUTH_REQUIRED:
                 kind, advice = FaultKind.NO_KEY, self._advise_login()
@@ -395,9 +385,8 @@ class AcpResponder:
                 ]
 
             self._head, found = await state.worker.run(read)
-            record = self._record
-            for event, fields in found if record is not None else ():
-                if event.seq not in self._recorded:
+            for event, fields in found:
+                if (record := self._record) is not None and event.seq not in self._recorded:
                     self._recorded.add(event.seq)
                     self._add_event(record, event, fields)
 
@@ -453,14 +442,8 @@ class AcpResponder:
             told = schema.SessionNotification.model_validate(content)
         except ValidationError:
             return
-        match told.update:
-            case schema.AvailableCommandsUpdate(available_commands=found):  # it may come before the session's answer
-                known = (_make_choice(each.name, each.description) for each in found[:_MOST_CHOICES])
-                self._change_offers(replace(self._offers, commands=tuple(known)))
-                return
-            case schema.CurrentModeUpdate(current_mode_id=mode):
-                self._change_offers(replace(self._offers, mode=to_one_line(mode)))
-                return
+        if self._offers.take(told.update):  # it may come before the session's answer
+            return
         if self._reader is None:
             return  # of an earlier turn, or the replay of a session that is loaded: the conversation has it
         if told.session_id == self._session_id:
@@ -478,7 +461,7 @@ class AcpResponder:
         if verdict is None:
             verdict = await self._ask_permission(call, asked.options)
         elif isinstance(verdict, Deny):
-            title = to_one_line(call.title or call.kind or "a tool")[:_LONGEST_NAME]
+            title = to_one_line(call.title or call.kind or "a tool")[:LONGEST_NAME]
             state.emit(events.Notice(f"Not allowed, because {verdict.reason}: {title}."))
         chosen = choose_option(asked.options, verdict)
         if chosen is None:
@@ -606,67 +589,13 @@ class AcpResponder:
 
     def set_model(self, id: str) -> Awaitable[None]:
         """Have another of the agent's models answer."""
-        return self._set_model(id)
+        return self._offers.set_model(id)
 
-    async def set_mode(self, id: str) -> None:
+    def set_mode(self, id: str) -> Awaitable[None]:
         """Have the agent work in another of its modes."""
-        known = next((each for each in self._offers.modes if id in (each.id, each.words)), None)
-        if known is None or self._session_id is None:
-            names = ", ".join(each.id for each in self._offers.modes)
-            words = f"Its modes: {names}." if names else f"{self._title} offers no modes here."
-            self._state.emit(events.Notice(f"The mode was not changed. {words}"))
-            return
-        request = schema.SetSessionModeRequest(session_id=self._session_id, mode_id=known.id)
-        try:
-            await self._request("session_set_mode", request, self._options.cancel_seconds)
-        except (RequestError, ConnectionError, TimeoutError) as error:
-            words = _describe_error(error) if isinstance(error, RequestError) else "it does not answer"
-            self._state.emit(events.Notice(f"The mode was not changed: {words}."))
-            return
-        self._change_offers(replace(self._offers, mode=known.id))
-
-    async def _set_model(self, id: str) -> None:
-        option = self._find_option("model")
-        if option is None or self._session_id is None:
-            self._state.emit(events.Notice(f"{self._title} offers no models here: choose one in its own program."))
-            return
-        request = schema.SetSessionConfigOptionSelectRequest(config_id=option.id, session_id=self._session_id, value=id)
-        try:
-            await self._request("session_set_config_option", request, self._options.cancel_seconds)
-        except (RequestError, ConnectionError, TimeoutError) as error:
-            words = _describe_error(error) if isinstance(error, RequestError) else "it does not answer"
-            self._state.emit(events.Notice(f"The model was not changed: {words}."))
-            return
-        self._state.model = events.Model(to_one_line(id))
-        self._state.emit(events.ModelChanged(self._state.model))
-
-    def _list_models(self) -> tuple[events.Model, ...]:
-        option = self._find_option("model")
-        found = list[events.Model]()
-        for each in option.options if option is not None else ():
-            choices = each.options if isinstance(each, schema.SessionConfigSelectGroup) else [each]
-            found += [events.Model(to_one_line(one.value), to_one_line(one.name)) for one in choices]
-        return tuple(found)
-
-    def _find_option(self, category: str) -> schema.SessionConfigOptionSelect | None:
-        for each in self._session.options if self._session is not None else ():
-            if isinstance(each, schema.SessionConfigOptionSelect) and each.category == category:
-                return each
-        return None
+        return self._offers.set_mode(id)
 
 
 async def _wait(answering: "asyncio.Future[Any]") -> Any:
     """Wait for an answer; who stops waiting does not cancel the request."""
     return await asyncio.shield(answering)
-
-
-def _make_choice(id: str, *words: str | None) -> events.AgentChoice:
-    told = ": ".join(to_one_line(each) for each in words if each)
-    return events.AgentChoice(to_one_line(id)[:_LONGEST_NAME], told[:_LONGEST_WORDS])
-
-
-def _describe_error(error: RequestError) -> str:
-    data = error.data
-    details = data.get("details") or data.get("message") if isinstance(data, dict) else data
-    more = f" ({details})" if isinstance(details, str) and details and details not in str(error) else ""
-    return to_one_line(f"{str(error).rstrip('.')}{more}")[:_LONGEST_WORDS] or "no reason given"

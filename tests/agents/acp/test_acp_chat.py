@@ -352,7 +352,8 @@ def test_a_model_of_the_agents_own_is_chosen_and_one_is_not_where_it_offers_none
         answers={"session/set_config_option": {"result": {"configOptions": []}}},
     )
     assert [each.id for each in talk.heard.next(events.ModelsListed).models] == ["big", "small"]
-    talk.chat.set_model("small")
+    assert talk.heard.next(events.ModelChanged).model == events.Model("big", "Big")
+    talk.chat.set_model("Small")
     assert talk.heard.next(events.ModelChanged).model.id == "small"
     asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_config_option"]
     assert asked == [{"sessionId": "s1", "configId": "m", "value": "small"}]
@@ -391,6 +392,26 @@ def test_its_modes_and_commands_are_told_also_outside_of_turns_and_a_mode_is_set
     assert told[-1].mode == "code"
     asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_mode"]
     assert asked == [{"sessionId": "s1", "modeId": "plan"}]
+
+
+def test_a_mode_may_be_a_setting_of_the_session_and_the_agent_may_change_it(start: Start) -> None:
+    choices = [{"value": "build", "name": "Build"}, {"value": "plan", "name": "Plan", "description": "Writes nothing"}]
+    option = {"id": "how", "name": "Mode", "category": "mode", "type": "select", "options": choices}
+    changed = {"sessionUpdate": "config_option_update", "configOptions": [{**option, "currentValue": "build"}]}
+    talk = start(
+        [["update", changed], ["text", "Building."]],
+        opened={"configOptions": [{**option, "currentValue": "build"}]},
+        answers={"session/set_config_option": {"result": {"configOptions": [{**option, "currentValue": "plan"}]}}},
+    )
+    offers = talk.heard.next(events.OffersChanged)
+    assert [(each.id, each.words) for each in offers.modes] == [("build", "Build"), ("plan", "Plan: Writes nothing")]
+    assert offers.mode == "build"
+    talk.chat.set_mode("plan")
+    assert talk.heard.next(events.OffersChanged).mode == "plan"
+    asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_config_option"]
+    assert asked == [{"sessionId": "s1", "configId": "how", "value": "plan"}]
+    talk.say("Go on")
+    assert talk.heard.of(events.OffersChanged)[-1].mode == "build"
 
 
 def test_a_mode_that_it_does_not_have_or_refuses_is_told(start: Start) -> None:
