@@ -54,6 +54,8 @@ _SILENCE_SECONDS = 60.0
 """After which the person is told that nothing comes."""
 _CANCEL_SECONDS = 5.0
 """For a turn to end once it is cancelled; then the program is ended."""
+_CALL_SECONDS = 0.5
+"""For the agent to tell of a call whose question has come already."""
 _AUTH_REQUIRED = -32000
 _REFUSED = -32602
 _OUTCOMES = {
@@ -287,9 +289,9 @@ class AcpResponder:
         except MemtuiError as error:
             words = f"Can't use the memory folder: {str(error).rstrip('.')}."
             end = await self._handle_failure(prompt, words, FaultKind.MEMORY)
-        self._reader.end_calls(_LEFT_OPEN)
         with contextlib.suppress(MemtuiError):  # `finish` says that the memory is closed
             await self._record_writes()
+        self._reader.end_calls(_LEFT_OPEN)
         if self._process is not None and (lines := self._process.skipped - skipped):
             state.emit(events.Notice(f"{self._title} wrote {lines:,} lines that are no messages: left out."))
         self._reader = self._record = None
@@ -389,6 +391,8 @@ class AcpResponder:
                 if (record := self._record) is not None and event.seq not in self._recorded:
                     self._recorded.add(event.seq)
                     self._add_event(record, event, fields)
+            if self._reader is not None:
+                self._reader.tell_own_calls()
 
     def _schedule_recording(self) -> None:
         """Add the agent's events to the turn while it goes on, in the background."""
@@ -411,6 +415,7 @@ class AcpResponder:
     def _add_event(self, record: TurnRecord, event: Event, fields: dict[str, object]) -> None:
         if self._reader is not None:
             self._reader.end_text()
+            record.calls += self._reader.match_event()
         id = self._name_call(event.call_id) if event.call_id is not None else f"memtui_{event.seq}"
         call = ToolCall(id, TOOL, fields, True)
         self._state.emit(events.CallStarted(self._state.turn, call.id, TOOL, fields))
@@ -575,6 +580,7 @@ class AcpResponder:
                 elif decision is not None:
                     verdict = Deny("the person lets this conversation only read")
                 else:
+                    await self._wait_for_call()
                     given = await self._questions.ask(state.turn, self._name_call(proposal.call_id or ""), proposal)
                     before = state.gate.always
                     state.gate.accept_verdict(proposal, given)
@@ -586,6 +592,12 @@ class AcpResponder:
                     state.emit(events.Notice(f"{self._title} did not wait for the answer. Nothing was written."))
 
         self._add_task(run())
+
+    async def _wait_for_call(self) -> None:
+        """Wait a moment for the agent's own word of a call that asks through the MCP server: its text is before it."""
+        if self._reader is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._reader.own_call_seen.wait(), _CALL_SECONDS)
 
     def set_model(self, id: str) -> Awaitable[None]:
         """Have another of the agent's models answer."""

@@ -1,6 +1,8 @@
 """What an agent tells of its turn, as the events of a conversation."""
 
+import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
@@ -22,6 +24,8 @@ from memtui.engine import Engine
 _LONGEST_TEXT = 100_000
 """Characters of an answer of a tool that are shown."""
 _LONGEST_NAME = 100
+_OWN_TOOL = re.compile(r"(?:.*[^a-zA-Z0-9])?memtui[^a-zA-Z0-9]+(?:memory|search_memory|recent_activity|memory_history)")
+"""The title of a call of memtui's MCP server, such as `mcp__memtui__memory` or `memtui_memory`."""
 _SIGNS = {"completed": "x", "in_progress": "-", "pending": " "}
 
 
@@ -33,6 +37,8 @@ class RunningCall:
     kind: str = ""
     fields: dict[str, Any] = field(default_factory=dict)
     text: str = ""
+    is_error: bool = False
+    is_started: bool = False
     is_told: bool = False
 
 
@@ -52,6 +58,9 @@ class UpdateReader:
         self._number = number
         self._to_path = to_path
         self._calls: dict[str, RunningCall] = {}
+        self._own: dict[str, RunningCall] = {}
+        """Calls of memtui's MCP server, which are told by their events in the journal, if they have one."""
+        self.own_call_seen = asyncio.Event()
         self._block = -1
         self._said: list[str] = []
         self._plan = ""
@@ -84,13 +93,34 @@ class UpdateReader:
 
     def end_calls(self, text: str) -> None:
         """End the calls that the agent left open."""
+        self.tell_own_calls()
         for id, call in list(self._calls.items()):
-            call.text = call.text or text
-            self._end_call(id, call, is_error=True)
+            self._own.pop(id, None)
+            call.text, call.is_error = call.text or text, True
+            self._tell_start(id, call)
+            self._end_call(id, call)
+
+    def match_event(self) -> bool:
+        """Leave out a call of memtui's MCP server, because its event is told; whether there was one."""
+        id = next(iter(self._own), None)
+        if id is None:
+            return False
+        del self._own[id]
+        self._calls.pop(id, None)
+        self._record.ended_calls.add(id)
+        return True
+
+    def tell_own_calls(self) -> None:
+        """Tell the calls of memtui's MCP server that have ended and have no event."""
+        for id, call in list(self._own.items()):
+            if id not in self._calls:
+                del self._own[id]
+                self._tell_start(id, call)
+                self._end_call(id, call)
 
     def _take_call(self, update: schema.ToolCallStart | schema.ToolCallProgress) -> None:
         id = update.tool_call_id
-        if id in self._record.ended_calls:
+        if id in self._record.ended_calls or (id in self._own and id not in self._calls):
             return
         call = self._calls.setdefault(id, RunningCall())
         call.title = to_one_line(update.title)[:_LONGEST_NAME] if update.title else call.title
@@ -103,18 +133,32 @@ class UpdateReader:
             call.text = self._format_content(update.content)
         elif update.raw_output is not None and not call.text:
             call.text = _format_output(update.raw_output)
-        if not call.is_told:
+        if not call.is_started:
+            call.is_started = True
             self.end_text()
+            if _OWN_TOOL.fullmatch(call.title):
+                self._own[id] = call
+                self.own_call_seen.set()
+        if id not in self._own:
+            self._tell_start(id, call)
+        if update.status in ("completed", "failed"):
+            call.is_error = update.status == "failed"
+            if id in self._own:
+                del self._calls[id]
+                self.own_call_seen.clear()
+            else:
+                self._end_call(id, call)
+
+    def _tell_start(self, id: str, call: RunningCall) -> None:
+        if not call.is_told:
             call.is_told = True
             self._record.calls += 1
             self._state.emit(events.CallStarted(self._number, id, call.title or call.kind or "tool", dict(call.fields)))
-        if update.status in ("completed", "failed"):
-            self._end_call(id, call, is_error=update.status == "failed")
 
-    def _end_call(self, id: str, call: RunningCall, *, is_error: bool) -> None:
+    def _end_call(self, id: str, call: RunningCall) -> None:
         self._calls.pop(id, None)
         made = ToolCall(id, call.title or call.kind or "tool", dict(call.fields), True)
-        self._record.add_result(made, ToolResult(call.text, is_error))
+        self._record.add_result(made, ToolResult(call.text, call.is_error))
 
     def _format_content(self, content: list[Any]) -> str:
         parts = []

@@ -617,3 +617,27 @@ def test_a_call_through_the_mcp_server_is_replayed_and_leads_to_its_message(star
         again = list(replay_session(read_records(path), memory))
         assert [(each.outcome, each.differs) for each in again] == [(ReplayOutcome.EXECUTED, False)] * 2
         assert {each.actor.name for each in memory.events()} == {"Scripted"}
+
+
+def test_a_call_of_memtuis_own_server_is_told_once_and_one_without_an_event_too(start: Start) -> None:
+    command = {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}
+    begun = {"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "mcp__memtui__memory", "rawInput": command}
+    ended = {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": "created"}
+    other = {"sessionUpdate": "tool_call", "toolCallId": "t2", "title": "memtui_search_memory", "status": "pending"}
+    failed = {"sessionUpdate": "tool_call_update", "toolCallId": "t2", "status": "failed", "rawOutput": "no server"}
+    shell = {"sessionUpdate": "tool_call", "toolCallId": "t3", "title": "not memtui: rm", "status": "completed"}
+    open_call = {"sessionUpdate": "tool_call", "toolCallId": "t4", "title": "memtui/memory_history"}
+    talk = start(
+        [["text", "I note it."], ["update", begun], ["mcp", "memory", command], ["update", ended], ["update", other],
+         ["update", failed], ["update", shell], ["update", open_call], ["text", "Noted."]],
+        can_ask=False,
+    )  # fmt: skip
+    done = talk.say("Remember")
+    told = [(each.name, each.is_error) for each in talk.heard.of(events.CallEnded)]
+    assert sorted(told) == [
+        ("memory", False), ("memtui/memory_history", True), ("memtui_search_memory", True), ("not memtui: rm", False)
+    ]  # fmt: skip
+    assert done.calls == 4
+    assert {each.call_id for each in talk.heard.of(events.CallStarted)} == {
+        each.call_id for each in talk.heard.of(events.CallEnded)
+    }
