@@ -30,7 +30,7 @@ from memtui.agents.acp.permissions import (
 )
 from memtui.agents.acp.process import AgentProcess
 from memtui.agents.acp.sessions import find_earlier_session, open_session
-from memtui.agents.acp.updates import UpdateReader, restore_fields
+from memtui.agents.acp.updates import RecordedCall, UpdateReader, read_calls
 from memtui.agents.chat import events, history
 from memtui.agents.chat.events import FaultKind, TurnOutcome
 from memtui.agents.chat.faults import ClassifiedFault
@@ -41,7 +41,7 @@ from memtui.agents.chat.tool_calls import TOOL, ToolExecutor, ToolResult
 from memtui.agents.chat.turn_record import TurnRecord
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Unanswered, Verdict
 from memtui.core.errors import MemtuiError
-from memtui.core.events import Agent, Event
+from memtui.core.events import Agent
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME
@@ -50,6 +50,8 @@ from memtui.core.wording import to_relative_path
 
 _CONNECT_SECONDS = 60.0
 """For a program to start and to open a session."""
+_SLOW_SECONDS = 2.0
+"""After which the person is told that the program is starting."""
 _SILENCE_SECONDS = 60.0
 """After which the person is told that nothing comes."""
 _CANCEL_SECONDS = 5.0
@@ -128,6 +130,8 @@ class AcpResponder:
             await self._disconnect()
         if self._session_id is not None and (len(self._state.history) or not self._state.turn):
             return None
+        loop = asyncio.get_running_loop()
+        slow = loop.call_later(_SLOW_SECONDS, self._state.emit, events.Notice(f"{self._title} is starting."))
         try:
             if self._connection is None:
                 await self._start()
@@ -150,6 +154,8 @@ class AcpResponder:
             raise
         else:
             return None
+        finally:
+            slow.cancel()
         await self._disconnect()
         return ClassifiedFault(FaultKind.SERVER, fault)
 
@@ -379,18 +385,11 @@ class AcpResponder:
         async with self._recording:
             head, session, memory = self._head, state.session.id, state.memory
 
-            def read() -> tuple[int, list[tuple[Event, dict[str, object]]]]:
-                found = list(memory.events(head))
-                own = [each for each in found if isinstance(each.actor, Agent) and each.actor.session == session]
-                return max((each.seq for each in found), default=head), [
-                    (each, restore_fields(memory, each)) for each in own
-                ]
-
-            self._head, found = await state.worker.run(read)
-            for event, fields in found:
-                if (record := self._record) is not None and event.seq not in self._recorded:
-                    self._recorded.add(event.seq)
-                    self._add_event(record, event, fields)
+            self._head, found = await state.worker.run(lambda: read_calls(memory, head, session))
+            for call in found:
+                if (record := self._record) is not None and call.event.seq not in self._recorded:
+                    self._recorded.add(call.event.seq)
+                    self._add_call(record, call)
             if self._reader is not None:
                 self._reader.tell_own_calls()
 
@@ -412,14 +411,15 @@ class AcpResponder:
         """The id of a call of the MCP server's in the transcript: its own number begins anew with each server."""
         return f"memtui_{self._state.turn}_{call_id}"
 
-    def _add_event(self, record: TurnRecord, event: Event, fields: dict[str, object]) -> None:
+    def _add_call(self, record: TurnRecord, made: RecordedCall) -> None:
+        event = made.event
         if self._reader is not None:
             self._reader.end_text()
             record.calls += self._reader.match_event()
         id = self._name_call(event.call_id) if event.call_id is not None else f"memtui_{event.seq}"
-        call = ToolCall(id, TOOL, fields, True)
-        self._state.emit(events.CallStarted(self._state.turn, call.id, TOOL, fields))
-        record.add_result(call, ToolResult(event.answer or "", event.is_error, event))
+        call = ToolCall(id, TOOL, made.fields, True)
+        self._state.emit(events.CallStarted(self._state.turn, call.id, TOOL, made.fields))
+        record.add_result(call, ToolResult(event.answer or "", event.is_error, event, made.edit))
 
     # Requests of the agent
 

@@ -16,7 +16,7 @@ from memtui.agents.chat.stream import ToolCall
 from memtui.agents.chat.tool_calls import ToolResult
 from memtui.agents.chat.turn_record import TurnRecord
 from memtui.core.diffs import format_unified
-from memtui.core.events import Event
+from memtui.core.events import Agent, Event, Person
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
@@ -24,6 +24,7 @@ from memtui.engine import Engine
 _LONGEST_TEXT = 100_000
 """Characters of an answer of a tool that are shown."""
 _LONGEST_NAME = 100
+_NEAR = 5
 _OWN_TOOL = re.compile(r"(?:.*[^a-zA-Z0-9])?memtui[^a-zA-Z0-9]+(?:memory|search_memory|recent_activity|memory_history)")
 """The title of a call of memtui's MCP server, such as `mcp__memtui__memory` or `memtui_memory`."""
 _SIGNS = {"completed": "x", "in_progress": "-", "pending": " "}
@@ -178,7 +179,40 @@ class UpdateReader:
             self._state.emit(events.Notice(f"Plan: {plan}"))
 
 
-def restore_fields(memory: Engine, event: Event) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A command that the agent gave through the MCP server, from the journal.
+
+    Attributes:
+        event: Its event.
+        fields: Its input, as far as it is recorded.
+        edit: What the person wrote in its place.
+    """
+
+    event: Event
+    fields: dict[str, object]
+    edit: Event | None = None
+
+
+def read_calls(memory: Engine, after: int, session: str) -> tuple[int, list[RecordedCall]]:
+    """The commands of an agent's session after an event, and the number of the last event. Call it in a thread."""
+    found, last = list[RecordedCall](), after
+    for event in memory.events(after):
+        last = event.seq
+        if isinstance(event.actor, Agent) and event.actor.session == session:
+            edit = _find_edit(memory, event) if event.note.startswith("edited by you first") else None
+            found.append(RecordedCall(event, _restore_fields(memory, event), edit))
+    return last, found
+
+
+def _find_edit(memory: Engine, event: Event) -> Event | None:
+    """What the person wrote in place of a command, a few events before the answer to it."""
+    near = [each for each in memory.events(max(event.seq - _NEAR, 0)) if each.seq < event.seq]
+    edits = [each for each in near if isinstance(each.actor, Person) and each.note.endswith(", edited")]
+    return edits[-1] if edits else None
+
+
+def _restore_fields(memory: Engine, event: Event) -> dict[str, object]:
     """The fields of a command that another process executed, from its event; what is not recorded is left out."""
     try:
         recorded = json.loads(event.arguments or "{}")

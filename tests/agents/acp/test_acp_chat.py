@@ -11,6 +11,7 @@ from memtui.agents.chat.events import TurnOutcome
 from memtui.agents.chat.sessions.export import to_markdown
 from memtui.agents.chat.sessions.replay import ReplayOutcome, replay_session
 from memtui.agents.chat.sessions.store import CHATS, ChatSession, list_sessions, read_records
+from memtui.agents.gate import ApprovalGate
 from memtui.agents.origin import find_prompts
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Verdict
 from memtui.core.events import Agent, Person
@@ -641,3 +642,19 @@ def test_a_call_of_memtuis_own_server_is_told_once_and_one_without_an_event_too(
     assert {each.call_id for each in talk.heard.of(events.CallStarted)} == {
         each.call_id for each in talk.heard.of(events.CallEnded)
     }
+
+
+def test_a_change_through_the_mcp_server_that_is_edited_first_belongs_to_the_turn(start: Start) -> None:
+    talk = start([["text", "Working"], ["hang"]], policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Remember"))
+    talk.heard.next(events.TextDelta)
+    gate = ApprovalGate(talk.memory, policy=ApprovalPolicy.ASK, ask=lambda _: Edit("mine\n"))
+    actor = Agent("Scripted", session=talk.chat.session_id)
+    command = {"command": "create", "path": "/memories/a.md", "file_text": "the agent's\n"}
+    assert not gate.execute(command, actor=actor, call_id="7").is_error
+    talk.chat.stop()
+    ended = talk.heard.next(events.TurnEnded)
+    assert [(each.path, each.edited) for each in ended.memory_changes] == [("a.md", True)]
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert list(talk.folder.iterdir()) == []
