@@ -70,7 +70,7 @@ def build_proposal(folder: str, actor: Agent, call: schema.ToolCallUpdate, lasti
         name = os.path.relpath(path, folder) if is_below(folder, path) else path
         before = None if each.old_text is None else _keep_text(each.old_text, texts)
         changes.append(Change(name, before, _keep_text(each.new_text, texts)))
-    words = to_one_line(call.title or "")[:_LONGEST_TITLE]
+    words = to_one_line((call.title or "").replace(f"{folder.rstrip('/')}/", ""))[:_LONGEST_TITLE]
     kind = call.kind if call.kind not in (None, "other") else ""
     title = words if not kind or kind in words.lower() else f"{kind} {words}".rstrip()
     title = title or "a tool without a name"
@@ -96,10 +96,10 @@ def make_editable(proposal: Proposal, folder: str, memory: Engine) -> Proposal:
         return proposal
     found = memory.inspect_path(change.path)
     now = _decode(found.data)
-    if (found.node is not None and now is None) or (found.node is None and change.before is not None):
+    old, new = proposal.text(change.before) or "", proposal.text(change.after) or ""
+    if (found.node is not None and now is None) or (found.node is None and old):
         return proposal
-    new = proposal.text(change.after) or ""
-    whole = new if change.before is None else _replace_once(now or "", proposal.text(change.before) or "", new)
+    whole = new if change.before is None else _replace_once(now or "", old, new)
     if whole is None:
         return proposal
     texts = dict[str, bytes]()

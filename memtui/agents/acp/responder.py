@@ -30,7 +30,7 @@ from memtui.agents.acp.permissions import (
 )
 from memtui.agents.acp.process import AgentProcess
 from memtui.agents.acp.sessions import find_earlier_session, open_session
-from memtui.agents.acp.updates import RecordedCall, UpdateReader, read_calls
+from memtui.agents.acp.updates import EDIT, RecordedCall, UpdateReader, read_calls
 from memtui.agents.chat import events, history
 from memtui.agents.chat.events import FaultKind, TurnOutcome
 from memtui.agents.chat.faults import ClassifiedFault
@@ -58,6 +58,8 @@ _CANCEL_SECONDS = 5.0
 """For a turn to end once it is cancelled; then the program is ended."""
 _CALL_SECONDS = 0.5
 """For the agent to tell of a call whose question has come already."""
+_WRITE_SECONDS = 600
+"""For how long a text that the agent may write by itself is expected."""
 _AUTH_REQUIRED = -32000
 _REFUSED = -32602
 _OUTCOMES = {
@@ -113,6 +115,8 @@ class AcpResponder:
         self._head = 0
         """The last event of the journal that is in the record of the turn, or was there before it."""
         self._recorded: set[int] = set()
+        self._expected: set[str] = set()
+        """Paths of the files that the agent was allowed to write by itself in this turn."""
         self._heard_at = 0.0
         self._writes = 0
         self._offers = AgentOffers(state, self._title, self._request_briefly)
@@ -278,7 +282,7 @@ class AcpResponder:
         skipped = self._process.skipped if self._process is not None else 0
         try:
             self._head = (await state.worker.run(state.memory.get_head))[0]
-            self._recorded = set()
+            self._recorded, self._expected = set(), set()
             end = await self._converse(self._build_blocks(prompt, notes))
             self._reader.end_text()
         except ConnectionError:
@@ -385,7 +389,8 @@ class AcpResponder:
         async with self._recording:
             head, session, memory = self._head, state.session.id, state.memory
 
-            self._head, found = await state.worker.run(lambda: read_calls(memory, head, session))
+            expected = tuple(self._expected)
+            self._head, found = await state.worker.run(lambda: read_calls(memory, head, session, expected))
             for call in found:
                 if (record := self._record) is not None and call.event.seq not in self._recorded:
                     self._recorded.add(call.event.seq)
@@ -415,10 +420,10 @@ class AcpResponder:
         event = made.event
         if self._reader is not None:
             self._reader.end_text()
-            record.calls += self._reader.match_event()
+            record.calls += made.name == TOOL and self._reader.match_event()
         id = self._name_call(event.call_id) if event.call_id is not None else f"memtui_{event.seq}"
-        call = ToolCall(id, TOOL, made.fields, True)
-        self._state.emit(events.CallStarted(self._state.turn, call.id, TOOL, made.fields))
+        call = ToolCall(id, made.name, made.fields, True)
+        self._state.emit(events.CallStarted(self._state.turn, call.id, call.name, made.fields))
         record.add_result(call, ToolResult(event.answer or "", event.is_error, event, made.edit))
 
     # Requests of the agent
@@ -471,9 +476,32 @@ class AcpResponder:
         chosen = choose_option(asked.options, verdict)
         if chosen is None:
             return cancelled
+        if isinstance(verdict, Allow):
+            await self._announce_edit(call)
         if isinstance(verdict, Deny) and verdict.reason and self._options.can_ask:
             state.notes.append(f"The user did not allow {call.title or 'a tool'}: {verdict.reason}")
         return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+    async def _announce_edit(self, call: schema.ToolCallUpdate) -> None:
+        """Expect the one text that the agent was allowed to write by itself: once found, it is the agent's."""
+        memory, folder = self._state.memory, self._options.folder
+        plain = build_proposal(folder, self._actor, call, lasting=False)
+
+        def announce() -> str:
+            proposal = make_editable(plain, folder, memory)
+            change = proposal.editable_change
+            if change is None or change.after is None:
+                return ""
+            until = time.time_ns() // 1_000 + _WRITE_SECONDS * 1_000_000
+            memory.claims.announce(
+                change.path, actor=self._actor, call_id=call.tool_call_id, sha256=change.after.sha256, note=EDIT,
+                until_us=until,
+            )  # fmt: skip
+            return change.path
+
+        with contextlib.suppress(MemtuiError):  # then it is recorded as another program's
+            if path := await self._state.worker.run(announce):
+                self._expected.add(path)
 
     async def _ask_permission(self, call: schema.ToolCallUpdate, options: Sequence[schema.PermissionOption]) -> Verdict:
         """Ask the person; where the person edits the text first, it is written, and the agent is answered no."""

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -13,7 +13,7 @@ from memtui.agents.chat import events
 from memtui.agents.chat.history import sanitize_value
 from memtui.agents.chat.state import ChatState
 from memtui.agents.chat.stream import ToolCall
-from memtui.agents.chat.tool_calls import ToolResult
+from memtui.agents.chat.tool_calls import TOOL, ToolResult
 from memtui.agents.chat.turn_record import TurnRecord
 from memtui.core.diffs import format_unified
 from memtui.core.events import Agent, Event, Person
@@ -24,7 +24,9 @@ from memtui.engine import Engine
 _LONGEST_TEXT = 100_000
 """Characters of an answer of a tool that are shown."""
 _LONGEST_NAME = 100
+_FOUND = ("created", "modified")
 _NEAR = 5
+"""Events between a person's edit and the answer to the agent."""
 _OWN_TOOL = re.compile(r"(?:.*[^a-zA-Z0-9])?memtui[^a-zA-Z0-9]+(?:memory|search_memory|recent_activity|memory_history)")
 """The title of a call of memtui's MCP server, such as `mcp__memtui__memory` or `memtui_memory`."""
 _SIGNS = {"completed": "x", "in_progress": "-", "pending": " "}
@@ -179,29 +181,47 @@ class UpdateReader:
             self._state.emit(events.Notice(f"Plan: {plan}"))
 
 
+EDIT = "edit"
+"""What a write of the agent's is called that it was allowed to make by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A command that the agent gave through the MCP server, from the journal.
+    """A command that the agent gave through the MCP server, or a write of its own, from the journal.
 
     Attributes:
+        name: Of the tool.
         event: Its event.
         fields: Its input, as far as it is recorded.
         edit: What the person wrote in its place.
     """
 
+    name: str
     event: Event
     fields: dict[str, object]
     edit: Event | None = None
 
 
-def read_calls(memory: Engine, after: int, session: str) -> tuple[int, list[RecordedCall]]:
-    """The commands of an agent's session after an event, and the number of the last event. Call it in a thread."""
+def read_calls(
+    memory: Engine, after: int, session: str, expected: Sequence[str] = ()
+) -> tuple[int, list[RecordedCall]]:
+    """The calls of an agent's session after an event, and the number of the last event. Call it in a thread.
+
+    Args:
+        memory: The memory.
+        after: The number of the event.
+        session: The session of the agent's actor.
+        expected: Files that the agent may have written by itself.
+    """
+    if expected:
+        memory.reconcile(expected)
     found, last = list[RecordedCall](), after
     for event in memory.events(after):
         last = event.seq
         if isinstance(event.actor, Agent) and event.actor.session == session:
             edit = _find_edit(memory, event) if event.note.startswith("edited by you first") else None
-            found.append(RecordedCall(event, _restore_fields(memory, event), edit))
+            name = EDIT if event.command in _FOUND else TOOL
+            found.append(RecordedCall(name, event, _restore_fields(memory, event), edit))
     return last, found
 
 
@@ -223,7 +243,8 @@ def _restore_fields(memory: Engine, event: Event) -> dict[str, object]:
     if event.new_path is not None:
         return {"command": event.command, "old_path": event.path, "new_path": event.new_path}
     fields: dict[str, object] = {"command": event.command, "path": event.path}
-    if event.command == "create":
+    if event.command in ("create", *_FOUND):
+        fields["command"] = "create"
         data = memory.history.text(next((each.after for each in event.changes if not each.is_directory), None))
         if data is not None:
             fields["file_text"] = data.decode("utf-8", "replace")

@@ -9,6 +9,7 @@ log, one JSON object a line. The steps:
 | `["text", "..."]` | the same, for a piece of the answer |
 | `["ask", method, {...}]` | sends a request, and logs the answer as `{"answer": ...}` |
 | `["mcp", tool, {...}]` | calls a tool of the MCP server that it was given, and logs the answer |
+| `["file", path, "..."]` | writes a file by itself |
 | `["garbage", "..."]` | writes a line as it stands |
 | `["hang"]` | waits for a `session/cancel`, and ends the turn as cancelled |
 | `["deaf"]` | waits for ever |
@@ -22,6 +23,7 @@ log, one JSON object a line. The steps:
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 Message = dict[str, Any]
@@ -86,6 +88,8 @@ class Agent:
                     self.ask(values[0], values[1])
                 case "mcp":
                     self.call_tool(values[0], values[1])
+                case "file":
+                    Path(values[0]).write_text(values[1], encoding="utf-8")
                 case "garbage":
                     sys.stdout.write(values[0] + "\n")
                     sys.stdout.flush()

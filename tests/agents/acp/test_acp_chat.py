@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import memtui
 from memtui.agents.chat import events
 from memtui.agents.chat.events import TurnOutcome
@@ -535,7 +537,7 @@ def test_an_edited_text_is_asked_about_again_where_the_file_has_changed_and_is_u
     start: Start, tmp_path: Path
 ) -> None:
     path = tmp_path / "memories" / "a.md"
-    talk = start([edit_permission(path, None, "agent\n")], policy=ApprovalPolicy.ASK)
+    talk = start([edit_permission(path, "", "agent\n")], policy=ApprovalPolicy.ASK)
     talk.chat.send(events.Prompt("Remember"))
     asked = talk.heard.next(events.ApprovalNeeded)
     path.write_text("another program\n")
@@ -658,3 +660,26 @@ def test_a_change_through_the_mcp_server_that_is_edited_first_belongs_to_the_tur
     talk.chat.undo_turn()
     talk.heard.next(events.TurnUndone)
     assert list(talk.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("policy", [ApprovalPolicy.ASK, ApprovalPolicy.ALLOW])
+def test_a_file_that_the_agent_was_allowed_to_write_by_itself_is_its_own_and_undone(
+    start: Start, tmp_path: Path, policy: ApprovalPolicy
+) -> None:
+    path = tmp_path / "memories" / "a.md"
+    start()
+    path.write_text("one\ntwo\n")
+    steps = [edit_permission(path, "two", "three"), ["file", str(path), "one\nthree\n"], ["file", f"{path}x", "x"]]
+    talk = start([*steps, ["text", "Done."]], policy=policy)
+    talk.chat.send(events.Prompt("Remember"))
+    if policy is ApprovalPolicy.ASK:
+        talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Allow())
+    ended = talk.heard.next(events.TurnEnded)
+    assert [(each.path, each.how, each.added) for each in ended.memory_changes] == [("a.md", "changed", 1)]
+    wrote = talk.heard.of(events.CallEnded)[-1]
+    assert (wrote.name, wrote.fields["path"]) == ("edit", "/memories/a.md")
+    assert wrote.event is not None
+    assert wrote.event.actor == Agent("Scripted", session=talk.chat.session_id)
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert path.read_text() == "one\ntwo\n"

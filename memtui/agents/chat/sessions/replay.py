@@ -212,8 +212,11 @@ class _SessionReplayer:
             case "turn_began":
                 self._agent = get_text(record, "agent") or CLAUDE
             case "call":
-                edit_seq = get_number(record, "edit_seq")
-                yield from self._catch_up(get_number(record, "seq"), own=edit_seq)
+                edit_seq, seq = get_number(record, "edit_seq"), get_number(record, "seq")
+                yield from self._catch_up(seq, own=edit_seq)
+                if seq and get_text(record, "name") != "memory":  # an agent's write with a tool of its own
+                    yield from self._catch_up(seq + 1)
+                    self._at = seq
                 yield self._replay_call(record)
             case "undone":
                 yield from self._catch_up(get_number(record, "seq"))
