@@ -4,6 +4,7 @@ import argparse
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,9 +106,7 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
             agent=None if agent is None else (agent, _find_server_command(path, options)),
         )
     if loaded.config.ui.screen_reader:
-        if agent is not None:
-            raise UsageError("memtui chat: --agent has no form for a screen reader yet, but with -p it has.")
-        return _run_screen_reader_chat(path, loaded, chat_options, options, arguments)
+        return _run_screen_reader_chat(path, loaded, chat_options, options, arguments, agent)
     require_terminal('For scripts use: memtui chat -p "…"')
 
     try:
@@ -137,19 +136,25 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _run_screen_reader_chat(
-    path: str, loaded: "LoadedConfig", chat_options: "ChatOptions", options: Options, arguments: argparse.Namespace
-) -> int:
+    path: str, loaded: "LoadedConfig", chat_options: "ChatOptions", options: Options, arguments: argparse.Namespace,
+    agent: "KnownAgent | None",
+) -> int:  # fmt: skip
     """The conversation for who hears the screen instead of seeing it."""
     from memtui.cli.reader.chat import run_reader_chat  # noqa: PLC0415 - start-up: loads the conversation
     from memtui.cli.reader.menu import run_reader  # noqa: PLC0415 - start-up: only with a screen reader
 
+    make = None
+    if agent is not None:
+        from memtui.agents.acp.start import create_agent_chat  # noqa: PLC0415 - start-up: only for an agent
+
+        make = partial(create_agent_chat, agent=agent, folder=path, server=_find_server_command(path, options))
     return run_reader(
         path,
         loaded,
         state=options.state,
         read_only=options.read_only,
         begin=lambda session: run_reader_chat(
-            session, chat_options, state=options.state, resume=arguments.resume, fork=arguments.fork
+            session, chat_options, state=options.state, resume=arguments.resume, fork=arguments.fork, make=make
         ),
     )
 

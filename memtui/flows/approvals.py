@@ -167,7 +167,12 @@ def _find_real_target(proposal: Proposal, old: str) -> str:
 def describe_verdict(verdict: Verdict, proposal: Proposal) -> str:
     """An answer as a sentence."""
     actor, path = to_one_line(format_actor_name(proposal.actor)), to_one_line(to_relative_path(proposal.path))
+    is_bare = proposal.permission is not None and not proposal.changes
     match verdict:
+        case Allow() if is_bare:
+            return f"Allowed: {actor} may go on."
+        case Deny(reason=reason) if is_bare:
+            return f"Denied: {actor} may not do this{' and gets your reason' if reason else ''}."
         case Allow():
             return f"Allowed: {actor} may go on with {path}."
         case Deny(reason=""):
