@@ -1,0 +1,133 @@
+"""Conversations with agents of somebody else's over the Agent Client Protocol: its own example, and opencode.
+
+opencode talks to a scripted model on this machine: no key, no network.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.agents.chat import events
+from memtui.agents.chat.events import TurnOutcome
+from memtui.agents.chat.sessions.store import ChatSession
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
+from tests.agents.acp.conftest import Talk, talking
+from tests.node.programs import package, run
+
+Begin = Callable[..., Any]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Begin:
+    """Starts a conversation with an agent's program."""
+    (tmp_path / "log").touch()
+    (tmp_path / "memories").mkdir()
+
+    @contextmanager
+    def begin(
+        *command: str, policy: ApprovalPolicy = ApprovalPolicy.ASK, session: ChatSession | None = None
+    ) -> Iterator[Talk]:
+        can_ask = policy is ApprovalPolicy.ASK
+        folder, state, log = tmp_path / "memories", tmp_path / "state", tmp_path / "log"
+        with talking(folder, state, command, log, policy, can_ask, session, {}, None) as talk:
+            yield talk
+
+    return begin
+
+
+@pytest.mark.parametrize(("verdict", "words"), [(Allow(), "successfully updated"), (Deny(), "skip the configuration")])
+def test_the_protocols_example_agent_asks_and_takes_the_answer(begin: Begin, verdict: Any, words: str) -> None:
+    program = package("@agentclientprotocol/sdk") / "dist" / "examples" / "agent.js"
+    with begin("node", str(program)) as talk:
+        talk.chat.send(events.Prompt("Improve it"))
+        asked = talk.heard.next(events.ApprovalNeeded)
+        assert asked.proposal.permission.title == "edit Modifying critical configuration file"
+        talk.chat.answer(asked.number, verdict)
+        assert talk.heard.next(events.TurnEnded).end is TurnOutcome.DONE
+        assert words in talk.heard.text
+        talk.chat.send(events.Prompt("Once more"))
+        talk.heard.next(events.TextDelta)
+        talk.chat.stop()
+        assert talk.heard.next(events.TurnEnded).end is TurnOutcome.STOPPED
+
+
+def _call(asked: str, tool: str, **arguments: str) -> list[dict[str, Any]]:
+    calls = [{"name": tool, "arguments": arguments}]
+    return [
+        {"match": {"userMessage": asked, "hasToolResult": False}, "response": {"content": "So.", "toolCalls": calls}},
+        {"match": {"userMessage": asked, "hasToolResult": True}, "response": {"content": "Done."}},
+    ]
+
+
+@pytest.fixture
+def opencode(tmp_path: Path, model: Callable[[list[dict[str, Any]]], str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The program of opencode, with a home of its own and a model that follows a script."""
+    program = package("opencode-ai") / "bin" / "opencode.exe"  # its name on every system
+    if run(program, "--version").returncode:
+        pytest.skip("opencode's program is not there for this system")
+    own = tmp_path / "memories" / "own.md"
+    url = model(
+        [
+            *_call("Note tea", "memtui_memory", command="create", path="/memories/tea.md", file_text="Green.\n"),
+            *_call("Write it", "write", filePath=str(own), content="one\n"),
+            {"match": {}, "response": {"content": "Hello."}},
+        ]
+    )
+    local = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Local",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "none"},
+        "models": {"one": {"name": "One"}, "two": {"name": "Two"}},
+    }
+    settings = {"model": "local/one", "small_model": "local/one", "autoupdate": False, "share": "disabled"}
+    config = tmp_path / "opencode.json"
+    config.write_text(json.dumps({**settings, "permission": {"edit": "ask"}, "provider": {"local": local}}))
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.setenv("OPENCODE_CONFIG", str(config))
+    monkeypatch.setenv("OPENCODE_DISABLE_MODELS_FETCH", "1")
+    return str(program)
+
+
+def test_opencode_writes_through_the_memory_and_its_session_is_resumed_and_copied(
+    begin: Begin, opencode: str, tmp_path: Path
+) -> None:
+    chats = tmp_path / "chats"
+    session = ChatSession.create(chats, folder="", kept=True)
+    with begin(opencode, "acp", policy=ApprovalPolicy.ALLOW, session=session) as talk:
+        ended = talk.say("Note tea")
+        assert [each.path for each in ended.memory_changes] == ["tea.md"], talk.heard.sentences
+        assert (talk.folder / "tea.md").read_text() == "Green.\n"
+        assert [each.name for each in talk.heard.of(events.CallEnded)] == ["memory"]
+        assert talk.chat.model == events.Model("local/one", "Local/One")
+        talk.chat.set_model("local/two")
+        talk.heard.next(events.ModelChanged)
+        talk.chat.set_mode("plan")
+        assert talk.heard.next(events.OffersChanged, lambda each: each.mode == "plan").modes
+        talk.chat.undo_turn()
+        talk.heard.next(events.TurnUndone)
+        assert not (talk.folder / "tea.md").exists()
+    for again in (ChatSession.resume, ChatSession.fork):
+        with begin(opencode, "acp", policy=ApprovalPolicy.ALLOW, session=again(chats, session.id)) as talk:
+            assert talk.say("And now?").end is TurnOutcome.DONE
+            assert not [each for each in talk.heard.sentences if "began a new one" in each]
+    assert len(list(chats.iterdir())) == 2
+
+
+def test_what_opencode_wants_to_write_by_itself_is_allowed_or_edited_first(begin: Begin, opencode: str) -> None:
+    with begin(opencode, "acp") as talk:
+        for verdict, text, edited in ((Edit("mine\n"), "mine\n", True), (Allow(), "one\n", False)):
+            talk.chat.send(events.Prompt("Write it"))
+            asked = talk.heard.next(events.ApprovalNeeded)
+            assert asked.proposal.permission is not None
+            talk.chat.answer(asked.number, verdict)
+            ended = talk.heard.next(events.TurnEnded)
+            assert (talk.folder / "own.md").read_text() == text
+            assert [(each.path, each.edited) for each in ended.memory_changes] == [("own.md", edited)]
+            talk.chat.undo_turn()
+            talk.heard.next(events.TurnUndone)
+            assert not (talk.folder / "own.md").exists()
