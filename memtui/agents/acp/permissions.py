@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,10 @@ _LONGEST_DETAIL = 2_000
 _LONGEST_TITLE = 200
 _CHANGES = frozenset({"edit", "delete", "move", "execute"})
 """Kinds of tools that change something."""
+_OWN_TOOL = re.compile(
+    r"(?:mcp__|mcp\.|Tool: )?memtui(?:__|_|/|\.|: )(?:memory|search_memory|recent_activity|memory_history)"
+)
+"""The title of a call of memtui's MCP server, as agents name it: nothing that could be a shell command with more."""
 _HARMLESS = frozenset({"read", "search", "think", "other"})
 """Kinds that a policy may allow where nobody can be asked."""
 
@@ -136,6 +141,8 @@ def decide_by_policy(
     policy: ApprovalPolicy, folder: str, call: schema.ToolCallUpdate, *, can_ask: bool
 ) -> Verdict | None:
     """The answer of the policy; `None` where the person has to be asked."""
+    if is_own_tool(call.title or "", call.kind):
+        return Allow()  # the server asks by itself, with the exact change
     if policy is ApprovalPolicy.READ_ONLY and call.kind in _CHANGES:
         return Deny("the person lets this conversation only read")
     paths = [os.path.join(folder, each.path) for each in call.locations or ()]
@@ -148,6 +155,11 @@ def decide_by_policy(
     if policy is ApprovalPolicy.ALLOW and (call.kind or "other") in _HARMLESS:
         return Allow()
     return Deny("nobody is there to be asked")
+
+
+def is_own_tool(title: str, kind: str | None) -> bool:
+    """Whether a call is one of memtui's MCP server."""
+    return kind in (None, "", "other") and _OWN_TOOL.fullmatch(title) is not None
 
 
 def choose_option(options: Sequence[schema.PermissionOption], verdict: Verdict) -> str | None:

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from acp import schema
 
+from memtui.agents.acp.permissions import is_own_tool
 from memtui.agents.chat import events
 from memtui.agents.chat.history import sanitize_value
 from memtui.agents.chat.state import ChatState
@@ -27,8 +27,6 @@ _LONGEST_NAME = 100
 _FOUND = ("created", "modified")
 _NEAR = 5
 """Events between a person's edit and the answer to the agent."""
-_OWN_TOOL = re.compile(r"(?:.*[^a-zA-Z0-9])?memtui[^a-zA-Z0-9]+(?:memory|search_memory|recent_activity|memory_history)")
-"""The title of a call of memtui's MCP server, such as `mcp__memtui__memory` or `memtui_memory`."""
 _SIGNS = {"completed": "x", "in_progress": "-", "pending": " "}
 
 
@@ -66,12 +64,16 @@ class UpdateReader:
         self.own_call_seen = asyncio.Event()
         self._block = -1
         self._said: list[str] = []
+        self._message: str | None = None
         self._plan = ""
 
     def take(self, update: object) -> None:
         """Take one update; kinds that show nothing are ignored."""
         match update:
-            case schema.AgentMessageChunk(content=schema.TextContentBlock(text=text)) if text:
+            case schema.AgentMessageChunk(content=schema.TextContentBlock(text=text), message_id=message) if text:
+                if message != self._message:
+                    self._message = message
+                    self.end_text()
                 if not self._said:
                     self._block += 1
                 self._said.append(text)
@@ -139,7 +141,7 @@ class UpdateReader:
         if not call.is_started:
             call.is_started = True
             self.end_text()
-            if _OWN_TOOL.fullmatch(call.title):
+            if is_own_tool(call.title, call.kind):
                 self._own[id] = call
                 self.own_call_seen.set()
         if id not in self._own:

@@ -64,6 +64,17 @@ def test_the_agent_gets_the_folder_and_the_memory_and_its_words_come_in_order(st
     assert by_method["session/prompt"]["prompt"] == [{"type": "text", "text": "Hello"}]
 
 
+def test_two_messages_are_two_pieces_of_the_answer(start: Start) -> None:
+    chunks = [("m1", "One"), ("m1", " piece."), ("m2", "Another.")]
+    told = [
+        {"sessionUpdate": "agent_message_chunk", "messageId": id, "content": {"type": "text", "text": text}}
+        for id, text in chunks
+    ]
+    talk = start([["update", each] for each in told])
+    talk.say("Hello")
+    assert {event.block for event in talk.heard.of(events.TextDelta)} == {0, 1}
+
+
 def test_a_file_that_the_agent_writes_goes_through_the_engine_and_is_undone_with_the_turn(start: Start) -> None:
     talk = start()
     talk = start([write(talk.folder / "a.md", "one\n"), ["text", "Kept."]])
@@ -164,6 +175,21 @@ def test_the_answers_to_a_permission_are_the_options_of_the_agent(start: Start) 
         talk.chat.answer(asked.number, verdict)
     talk.heard.next(events.TurnEnded)
     assert [each["outcome"]["optionId"] for each in talk.answers] == ["yes", "always", "no"]
+
+
+def test_a_call_of_memtuis_server_is_not_asked_about_twice_and_nothing_else_passes_for_one(start: Start) -> None:
+    names = ["mcp__memtui__memory", "memtui_memory", "memtui/search_memory"]
+    wrong = ["cat memtui/memory", "memtui_memory; ls", "memtui_other", "notmemtui_memory"]
+    talk = start(
+        [*(permission(title=each, kind="other") for each in names), *(permission(title=each) for each in wrong),
+         permission(title="memtui_memory", kind="execute")],
+        policy=ApprovalPolicy.ASK,
+    )  # fmt: skip
+    talk.chat.send(events.Prompt("Go"))
+    for _ in range(len(wrong) + 1):
+        talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Deny())
+    talk.heard.next(events.TurnEnded)
+    assert [each["outcome"]["optionId"] for each in talk.answers] == ["yes"] * len(names) + ["no"] * (len(wrong) + 1)
 
 
 def test_where_nobody_can_be_asked_a_shell_is_refused_and_a_read_is_not(start: Start) -> None:
