@@ -16,14 +16,16 @@ from memtui.agents.chat.events import TurnOutcome
 from memtui.agents.chat.sessions.store import ChatSession
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
 from tests.agents.acp.conftest import Talk, talking
-from tests.node.programs import package, run
+from tests.agents.chat import listener
+from tests.node.programs import LIMIT, package, run
 
 Begin = Callable[..., Any]
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Begin:
-    """Starts a conversation with an agent's program."""
+def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
+    """Starts a conversation with an agent's program, which may be slow."""
+    monkeypatch.setattr(listener, "SECONDS", LIMIT)
     (tmp_path / "log").touch()
     (tmp_path / "memories").mkdir()
 
@@ -33,7 +35,7 @@ def begin(tmp_path: Path) -> Begin:
     ) -> Iterator[Talk]:
         can_ask = policy is ApprovalPolicy.ASK
         folder, state, log = tmp_path / "memories", tmp_path / "state", tmp_path / "log"
-        with talking(folder, state, command, log, policy, can_ask, session, {}, None) as talk:
+        with talking(folder, state, command, log, policy, can_ask, session, {"connect_seconds": LIMIT}, None) as talk:
             yield talk
 
     return begin
