@@ -102,7 +102,7 @@ def test_opencode_writes_through_the_memory_and_its_session_is_resumed_and_copie
     session = ChatSession.create(chats, folder="", kept=True)
     with begin(opencode, "acp", policy=ApprovalPolicy.ALLOW, session=session) as talk:
         ended = talk.say("Note tea")
-        assert [each.path for each in ended.memory_changes] == ["tea.md"], talk.heard.sentences
+        assert [each.path for each in ended.memory_changes] == ["tea.md"], talk.heard.events
         assert (talk.folder / "tea.md").read_text() == "Green.\n"
         assert [each.name for each in talk.heard.of(events.CallEnded)] == ["memory"]
         assert talk.chat.model == events.Model("local/one", "Local/One")
