@@ -134,21 +134,26 @@ def find_prompts(
     budget = _ReadBudget(most_bytes)
     for session, calls in by_session.items():
         asked = _search_chat(state / CHATS / f"{session}{SUFFIX}", calls) if state is not None else {}
-        if missing := calls.keys() - asked.keys():
-            asked |= _search_transcripts(session, missing, calls, budget)
-        found |= {event.seq: prompt for call_id, prompt in asked.items() for event in calls[call_id]}
+        missing = {call_id for call_id, made in calls.items() if any(event.seq not in asked for event in made)}
+        told = _search_transcripts(session, missing, calls, budget) if missing else {}
+        found |= {event.seq: prompt for call_id, prompt in told.items() for event in calls[call_id]} | asked
     return found
 
 
-def _search_chat(path: Path, call_ids: Mapping[str, object]) -> dict[str, OriginPrompt]:
+def _search_chat(path: Path, calls: Mapping[str, list[Event]]) -> dict[int, OriginPrompt]:
+    """The prompts of events in a chat of memtui, by number: a call through MCP has another id there."""
+    seqs = {event.seq for made in calls.values() for event in made}
     prompts: dict[int, str] = {}
-    found: dict[str, OriginPrompt] = {}
+    found: dict[int, OriginPrompt] = {}
     with contextlib.suppress(OSError, StateUnusable):
         for record in read_records(path):
             if record["type"] == "turn_began":
                 prompts[records.get_number(record, "turn")] = records.get_text(record, "text")
-            elif record["type"] == "call" and (call_id := records.get_text(record, "call_id")) in call_ids:
-                found[call_id] = OriginPrompt(prompts.get(records.get_number(record, "turn"), ""), path.name)
+            elif record["type"] == "call":
+                prompt = OriginPrompt(prompts.get(records.get_number(record, "turn"), ""), path.name)
+                seq = records.get_number(record, "seq")
+                named = calls.get(records.get_text(record, "call_id"), ())
+                found |= dict.fromkeys({seq} & seqs or {event.seq for event in named}, prompt)
     return found
 
 

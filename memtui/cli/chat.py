@@ -4,6 +4,7 @@ import argparse
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,7 +92,7 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
     agent = None
     if arguments.agent is not None:
         agent = _find_agent(arguments.agent)
-        chat_options = replace(chat_options, agent=agent.title, model=arguments.model)
+        chat_options = replace(chat_options, agent=agent.title, program=agent.name, model=arguments.model)
     if arguments.print is not None:
         from memtui.cli import chat_print  # noqa: PLC0415 - start-up: only this verb
 
@@ -105,9 +106,7 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
             agent=None if agent is None else (agent, _find_server_command(path, options)),
         )
     if loaded.config.ui.screen_reader:
-        if agent is not None:
-            raise UsageError("memtui chat: --agent has no form for a screen reader yet, but with -p it has.")
-        return _run_screen_reader_chat(path, loaded, chat_options, options, arguments)
+        return _run_screen_reader_chat(path, loaded, chat_options, options, arguments, agent)
     require_terminal('For scripts use: memtui chat -p "…"')
 
     try:
@@ -137,19 +136,25 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _run_screen_reader_chat(
-    path: str, loaded: "LoadedConfig", chat_options: "ChatOptions", options: Options, arguments: argparse.Namespace
-) -> int:
+    path: str, loaded: "LoadedConfig", chat_options: "ChatOptions", options: Options, arguments: argparse.Namespace,
+    agent: "KnownAgent | None",
+) -> int:  # fmt: skip
     """The conversation for who hears the screen instead of seeing it."""
     from memtui.cli.reader.chat import run_reader_chat  # noqa: PLC0415 - start-up: loads the conversation
     from memtui.cli.reader.menu import run_reader  # noqa: PLC0415 - start-up: only with a screen reader
 
+    make = None
+    if agent is not None:
+        from memtui.agents.acp.start import create_agent_chat  # noqa: PLC0415 - start-up: only for an agent
+
+        make = partial(create_agent_chat, agent=agent, folder=path, server=_find_server_command(path, options))
     return run_reader(
         path,
         loaded,
         state=options.state,
         read_only=options.read_only,
         begin=lambda session: run_reader_chat(
-            session, chat_options, state=options.state, resume=arguments.resume, fork=arguments.fork
+            session, chat_options, state=options.state, resume=arguments.resume, fork=arguments.fork, make=make
         ),
     )
 
@@ -237,13 +242,13 @@ def print_sessions(folder: str, options: Options) -> int:
     if not found:
         output.print_message(f"No sessions for {format_path(folder)} yet. Start one: memtui chat")
     now = time.time()
-    model = max((measure_cells(to_one_line(each.model or "")) for each in found), default=0)
+    model = max((measure_cells(to_one_line(each.agent or each.model or "")) for each in found), default=0)
     for each in found:
         turns = f"{each.turns:,} turn{'s' * (each.turns != 1)}"
         ago = format_age(now - each.changed_ns / 1e9)
         output.print_line(
             (
-                f"{each.id}  {ago:>4}  {turns:>9}  {output.pad_cell(each.model or '', model)}"
+                f"{each.id}  {ago:>4}  {turns:>9}  {output.pad_cell(each.agent or each.model or '', model)}"
                 f"  {to_one_line(each.title)}"
             ).rstrip()
         )
@@ -260,6 +265,7 @@ def _serialize_session(each: "SessionSummary") -> dict[str, object]:
         "turns": each.turns,
         "title": each.title,
         "model": each.model,
+        "agent": each.agent or None,
         "forked_from": each.forked_from,
         "size": each.size,
     }

@@ -69,7 +69,7 @@ def print_chat_answer(
                 )
             if options.json:
                 output.print_json_line({"schema": output.SCHEMA, "type": "session", "id": session.id})
-            turn = _PrintedTurn(chat, arrived, state, options)
+            turn = _PrintedTurn(chat, arrived, state, options, chat_options.format_resume_command())
             try:
                 return turn.run(prompt)
             finally:
@@ -109,12 +109,14 @@ class _PrintedTurn:
     """One turn: sends a message, and prints its events until it is over."""
 
     def __init__(
-        self, chat: "ChatController", arrived: "queue.SimpleQueue[ChatEvent]", state: Path, options: Options
-    ) -> None:
+        self, chat: "ChatController", arrived: "queue.SimpleQueue[ChatEvent]", state: Path, options: Options,
+        resume: str,
+    ) -> None:  # fmt: skip
         self._chat = chat
         self._events = arrived
         self._state = state
         self._options = options
+        self._resume = resume
         self._stopped = threading.Event()
         self._is_running = False
         self._fault: events.ChatFault | None = None
@@ -150,7 +152,7 @@ class _PrintedTurn:
             except queue.Empty:
                 break
         self._end_line()
-        self._print_turn_remark("Stopped. The conversation so far is kept; to continue: memtui chat --resume")
+        self._print_turn_remark(f"Stopped. The conversation so far is kept; to continue: {self._resume}")
 
     def cancel_pending(self) -> None:
         """Wait for no pending question any more."""

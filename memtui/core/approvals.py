@@ -36,11 +36,13 @@ class Permission:
         title: What it wants to do, in its own words.
         detail: The input of its tool; empty where a comparison shows it.
         is_lasting: Whether it can be told not to ask again.
+        is_editable: Whether the proposal holds the whole text of one memory, which the person may write in its place.
     """
 
     title: str
     detail: str = ""
     is_lasting: bool = False
+    is_editable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,9 @@ class Proposal:
     @property
     def editable_change(self) -> Change | None:
         """The one file that would hold a new text, to be edited; `None` for deletions, moves, shell commands."""
-        if self.command in ("delete", "rename", SHELL_COMMAND) or self.permission is not None:
+        if self.command in ("delete", "rename", SHELL_COMMAND):
+            return None
+        if self.permission is not None and not self.permission.is_editable:
             return None
         return next((each for each in self.files if each.after is not None), None)
 

@@ -167,9 +167,14 @@ def _find_real_target(proposal: Proposal, old: str) -> str:
 def describe_verdict(verdict: Verdict, proposal: Proposal, *, is_waiting: bool = True) -> str:
     """An answer as a sentence; `is_waiting` if the agent is told."""
     actor, path = to_one_line(format_actor_name(proposal.actor)), to_one_line(to_relative_path(proposal.path))
+    is_bare = proposal.permission is not None and not proposal.changes
     match verdict:
         case Allow() | Edit() if not is_waiting:
             return f"Allowed: {path} is written."
+        case Allow() if is_bare:
+            return f"Allowed: {actor} may go on."
+        case Deny(reason=reason) if is_bare:
+            return f"Denied: {actor} may not do this{' and gets your reason' if reason else ''}."
         case Allow():
             return f"Allowed: {actor} may go on with {path}."
         case Deny(reason=reason) if not reason or not is_waiting:

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from acp import schema
@@ -14,11 +16,16 @@ from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Permission, Propo
 from memtui.core.events import Agent, Change, EntryKind, Version, sha256
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
+from memtui.engine import Engine
 
 _LONGEST_DETAIL = 2_000
 _LONGEST_TITLE = 200
 _CHANGES = frozenset({"edit", "delete", "move", "execute"})
 """Kinds of tools that change something."""
+_OWN_TOOL = re.compile(
+    r"(?:mcp__|mcp\.|Tool: )?memtui(?:__|_|/|\.|: )(?:memory|search_memory|recent_activity|memory_history)"
+)
+"""The title of a call of memtui's MCP server, as agents name it: nothing that could be a shell command with more."""
 _HARMLESS = frozenset({"read", "search", "think", "other"})
 """Kinds that a policy may allow where nobody can be asked."""
 
@@ -63,13 +70,12 @@ class QuestionLine:
 def build_proposal(folder: str, actor: Agent, call: schema.ToolCallUpdate, lasting: bool) -> Proposal:
     """A request for permission as a question: with the exact texts where the agent gives them."""
     changes, texts = list[Change](), dict[str, bytes]()
-    for each in call.content or ():
-        if isinstance(each, schema.FileEditToolCallContent):
-            path = os.path.normpath(os.path.join(folder, each.path))
-            name = os.path.relpath(path, folder) if is_below(folder, path) else path
-            before = None if each.old_text is None else _keep_text(each.old_text, texts)
-            changes.append(Change(name, before, _keep_text(each.new_text, texts)))
-    words = to_one_line(call.title or "")[:_LONGEST_TITLE]
+    for each in _list_edits(call):
+        path = os.path.normpath(os.path.join(folder, each.path))
+        name = os.path.relpath(path, folder) if is_below(folder, path) else path
+        before = None if each.old_text is None else _keep_text(each.old_text, texts)
+        changes.append(Change(name, before, _keep_text(each.new_text, texts)))
+    words = to_one_line((call.title or "").replace(f"{folder.rstrip('/')}/", ""))[:_LONGEST_TITLE]
     kind = call.kind if call.kind not in (None, "other") else ""
     title = words if not kind or kind in words.lower() else f"{kind} {words}".rstrip()
     title = title or "a tool without a name"
@@ -81,18 +87,66 @@ def build_proposal(folder: str, actor: Agent, call: schema.ToolCallUpdate, lasti
     )  # fmt: skip
 
 
+def make_editable(proposal: Proposal, folder: str, memory: Engine) -> Proposal:
+    """A request to change one file below the folder, with its whole text before and after, so that it can be edited.
+
+    An agent may show a part of a file only: where that does not stand in it once, the request stays as it is. Reads the
+    file: call it in a thread.
+    """
+    change, permission = next(iter(proposal.changes), None), proposal.permission
+    if change is None or len(proposal.changes) > 1 or permission is None or memory.read_only:
+        return proposal
+    path = os.path.join(folder, change.path)
+    if not is_below(folder, path) or os.path.realpath(path) != path:
+        return proposal
+    found = memory.inspect_path(change.path)
+    now = _decode(found.data)
+    old, new = proposal.text(change.before) or "", proposal.text(change.after) or ""
+    if (found.node is not None and now is None) or (found.node is None and old):
+        return proposal
+    whole = new if change.before is None else _replace_once(now or "", old, new)
+    if whole is None:
+        return proposal
+    texts = dict[str, bytes]()
+    before = None if now is None else _keep_text(now, texts)
+    return replace(
+        proposal,
+        command="create",
+        changes=(Change(change.path, before, _keep_text(whole, texts)),),
+        texts=texts,
+        raw={"command": "create", "path": proposal.path, "file_text": whole},
+        permission=replace(permission, is_editable=True),
+    )
+
+
+def _decode(data: bytes | None) -> str | None:
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _replace_once(text: str, old: str, new: str) -> str | None:
+    """A text with one part replaced; `None` where the part does not stand in it once."""
+    if old == text:
+        return new
+    return text.replace(old, new) if old and text.count(old) == 1 else None
+
+
+def _list_edits(call: schema.ToolCallUpdate) -> list[schema.FileEditToolCallContent]:
+    return [each for each in call.content or () if isinstance(each, schema.FileEditToolCallContent)]
+
+
 def decide_by_policy(
     policy: ApprovalPolicy, folder: str, call: schema.ToolCallUpdate, *, can_ask: bool
 ) -> Verdict | None:
     """The answer of the policy; `None` where the person has to be asked."""
+    if is_own_tool(call.title or "", call.kind):
+        return Allow()  # the server asks by itself, with the exact change
     if policy is ApprovalPolicy.READ_ONLY and call.kind in _CHANGES:
         return Deny("the person lets this conversation only read")
     paths = [os.path.join(folder, each.path) for each in call.locations or ()]
-    paths += [
-        os.path.join(folder, each.path)
-        for each in call.content or ()
-        if isinstance(each, schema.FileEditToolCallContent)
-    ]
+    paths += [os.path.join(folder, each.path) for each in _list_edits(call)]
     is_inside = bool(paths) and all(is_below(folder, os.path.normpath(path)) for path in paths)
     if policy is ApprovalPolicy.ALLOW and call.kind == "edit" and is_inside:
         return Allow()
@@ -101,6 +155,11 @@ def decide_by_policy(
     if policy is ApprovalPolicy.ALLOW and (call.kind or "other") in _HARMLESS:
         return Allow()
     return Deny("nobody is there to be asked")
+
+
+def is_own_tool(title: str, kind: str | None) -> bool:
+    """Whether a call is one of memtui's MCP server."""
+    return kind in (None, "", "other") and _OWN_TOOL.fullmatch(title) is not None
 
 
 def choose_option(options: Sequence[schema.PermissionOption], verdict: Verdict) -> str | None:

@@ -23,6 +23,8 @@ _TAIL_BYTES = 8 << 10
 _LONGEST_TAIL = 300
 _GRACE_SECONDS = 0.7
 """For how long the program may take to end, once its input is closed."""
+_KILLED_SECONDS = 0.2
+"""For how long it may take to be gone, once it is killed."""
 
 
 class AgentProcess:
@@ -88,15 +90,17 @@ class AgentProcess:
         waiting = asyncio.ensure_future(process.wait())
         try:
             await asyncio.wait({waiting}, timeout=_GRACE_SECONDS)
-        finally:
+        finally:  # in any case, as when who waits has waited too long
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             self._reading_errors.cancel()
-        await asyncio.wait({waiting, self._reading_errors}, timeout=_GRACE_SECONDS)
-        process._transport.close()  # type: ignore[attr-defined]  # its pipes, which others may hold open
-        self.ended.set()
+            try:
+                await asyncio.wait({waiting, self._reading_errors}, timeout=_KILLED_SECONDS)
+            finally:
+                process._transport.close()  # type: ignore[attr-defined]  # its pipes, which others may hold open
+                self.ended.set()
 
     async def describe_end(self) -> str:
         """How it ended, with the last lines of its standard error, such as `with exit code 1: no key`."""

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,45 +15,52 @@ from acp import schema
 from acp.connection import Connection
 from acp.exceptions import RequestError
 from acp.meta import AGENT_METHODS, CLIENT_METHODS, PROTOCOL_VERSION
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 import memtui
 from memtui.agents.acp.catalog import KnownAgent
+from memtui.agents.acp.offers import LONGEST_NAME, AgentOffers, describe_error
 from memtui.agents.acp.permissions import (
     QuestionLine,
     build_proposal,
     choose_option,
     decide_by_policy,
     is_below,
+    make_editable,
 )
 from memtui.agents.acp.process import AgentProcess
-from memtui.agents.acp.updates import UpdateReader
+from memtui.agents.acp.sessions import find_earlier_session, open_session
+from memtui.agents.acp.updates import EDIT, RecordedCall, UpdateReader, read_calls
 from memtui.agents.chat import events, history
 from memtui.agents.chat.events import FaultKind, TurnOutcome
 from memtui.agents.chat.faults import ClassifiedFault
 from memtui.agents.chat.request import StoppedByPerson, wait_unless_stopped
-from memtui.agents.chat.sessions.records import get_text
 from memtui.agents.chat.state import ChatState
 from memtui.agents.chat.stream import ToolCall
 from memtui.agents.chat.tool_calls import TOOL, ToolExecutor, ToolResult
 from memtui.agents.chat.turn_record import TurnRecord
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Proposal, Unanswered, Verdict
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Unanswered, Verdict
 from memtui.core.errors import MemtuiError
-from memtui.core.events import Agent, Event
+from memtui.core.events import Agent
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import to_relative_path
 
 _CONNECT_SECONDS = 60.0
 """For a program to start and to open a session."""
+_SLOW_SECONDS = 2.0
+"""After which the person is told that the program is starting."""
 _SILENCE_SECONDS = 60.0
 """After which the person is told that nothing comes."""
 _CANCEL_SECONDS = 5.0
 """For a turn to end once it is cancelled; then the program is ended."""
+_CALL_SECONDS = 0.5
+"""For the agent to tell of a call whose question has come already."""
+_WRITE_SECONDS = 600
+"""For how long a text that the agent may write by itself is expected."""
 _AUTH_REQUIRED = -32000
-_LONGEST_WORDS = 300
-_LONGEST_NAME = 64
-_MOST_CHOICES = 200
 _REFUSED = -32602
 _OUTCOMES = {
     "end_turn": TurnOutcome.DONE,
@@ -99,7 +106,6 @@ class AcpResponder:
         self._connection: Connection | None = None
         self._session_id: str | None = None
         self._capabilities = schema.AgentCapabilities()
-        self._session: schema.NewSessionResponse | schema.LoadSessionResponse | None = None
         self._questions = QuestionLine(state.questions)
         self._executor = ToolExecutor(state.gate, state.worker, self._questions, state.record_policy_change)  # type: ignore[arg-type]
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,9 +115,11 @@ class AcpResponder:
         self._head = 0
         """The last event of the journal that is in the record of the turn, or was there before it."""
         self._recorded: set[int] = set()
+        self._expected: set[str] = set()
+        """Paths of the files that the agent was allowed to write by itself in this turn."""
         self._heard_at = 0.0
         self._writes = 0
-        self._offers = events.OffersChanged()
+        self._offers = AgentOffers(state, self._title, self._request_briefly)
 
     @property
     def _actor(self) -> Agent:
@@ -126,6 +134,8 @@ class AcpResponder:
             await self._disconnect()
         if self._session_id is not None and (len(self._state.history) or not self._state.turn):
             return None
+        loop = asyncio.get_running_loop()
+        slow = loop.call_later(_SLOW_SECONDS, self._state.emit, events.Notice(f"{self._title} is starting."))
         try:
             if self._connection is None:
                 await self._start()
@@ -140,7 +150,7 @@ class AcpResponder:
             if error.code == _AUTH_REQUIRED:
                 await self._disconnect()
                 return ClassifiedFault(FaultKind.NO_KEY, f"{self._title} wants you to log in.", self._advise_login())
-            fault = f"{self._title} opened no session: {_describe_error(error)}."
+            fault = f"{self._title} opened no session: {describe_error(error)}."
         except ValidationError:
             fault = f"{self._title} answered in a way that is not the Agent Client Protocol."
         except BaseException:
@@ -148,6 +158,8 @@ class AcpResponder:
             raise
         else:
             return None
+        finally:
+            slow.cancel()
         await self._disconnect()
         return ClassifiedFault(FaultKind.SERVER, fault)
 
@@ -175,55 +187,38 @@ class AcpResponder:
         self._capabilities = answer.agent_capabilities or schema.AgentCapabilities()
         info = answer.agent_info
         told = (info.title or info.name, info.version) if info else ()
-        words = [to_one_line(each)[:_LONGEST_NAME] for each in told]
+        words = [to_one_line(each)[:LONGEST_NAME] for each in told]
         self._state.model = events.Model(" ".join(word for word in words if word) or self._title)
 
     async def _open_session(self) -> None:
-        state, options = self._state, self._options
-        servers: list[Any] = [self._describe_server()]
-        before = self._find_earlier_session() if self._session_id is None else None
+        state, options, agent = self._state, self._options, self._options.agent
+        earlier = find_earlier_session(state.session, agent.name) if self._session_id is None else None
         self._session_id = None
-        if before is not None and self._capabilities.load_session:
-            load = schema.LoadSessionRequest(cwd=options.folder, session_id=before, mcp_servers=servers)
-            with contextlib.suppress(RequestError, ValidationError):
-                found = await self._request("session_load", load, options.connect_seconds)
-                self._session = schema.LoadSessionResponse.model_validate(found or {})
-                self._session_id = before
-        if self._session_id is None:
-            new = schema.NewSessionRequest(cwd=options.folder, mcp_servers=servers)
-            opened = schema.NewSessionResponse.model_validate(
-                await self._request("session_new", new, options.connect_seconds)
+
+        async def request(method: str, asked: BaseModel) -> Any:
+            return await self._request(method, asked, options.connect_seconds)
+
+        servers = [self._describe_server()]
+        session = await open_session(request, self._capabilities, options.folder, servers, earlier)
+        self._session_id = session.id
+        if earlier is None or earlier.id != session.id:
+            state.session.write("agent", agent=agent.name, session=session.id, of=state.session.id)
+        if earlier is not None and session.is_new:
+            can = "copy" if earlier.is_copied else "resume"
+            state.emit(
+                events.Notice(
+                    f"{self._title} cannot {can} its earlier session. It began a new one, and does not know what was "
+                    "said before."
+                )
             )
-            self._session, self._session_id = opened, opened.session_id
-            state.session.write("agent", agent=options.agent.name, session=self._session_id)
-            if before is not None:
-                state.emit(events.Notice(f"{self._title} began anew: it cannot resume the earlier session."))
         assert state.model is not None
         state.emit(events.Ready(state.model, "its own program", "acp"))
-        if models := self._list_models():
-            state.connection.models = models
-            state.emit(events.ModelsListed(models))
-        modes = self._session.modes if self._session is not None else None
-        if modes is not None:
-            known = tuple(_make_choice(each.id, each.name, each.description) for each in modes.available_modes)
-            self._change_offers(replace(self._offers, modes=known, mode=to_one_line(modes.current_mode_id)))
+        self._offers.open(session)
         if state.options.model is not None:
-            await self._set_model(state.options.model)
+            await self._offers.set_model(state.options.model)
 
-    def _change_offers(self, offers: events.OffersChanged) -> None:
-        if offers != self._offers:
-            self._offers = offers
-            self._state.emit(offers)
-
-    def _find_earlier_session(self) -> str | None:
-        """The agent's id of the session that this conversation had with it before."""
-        found = None
-        for record in self._state.session.iter_records():
-            if record.get("type") == "agent" and record.get("agent") == self._options.agent.name:
-                found = get_text(record, "session") or None
-            elif record.get("type") == "rewound" and record.get("why") == "clear":
-                found = None
-        return found
+    async def _request_briefly(self, method: str, request: BaseModel) -> Any:
+        return await self._request(method, request, self._options.cancel_seconds)
 
     def _describe_server(self) -> schema.McpServerStdio:
         state = self._state
@@ -232,7 +227,7 @@ class AcpResponder:
             policy = ApprovalPolicy.ASK  # it may change: each question is decided by the one of then
         more = {ApprovalPolicy.ASK: ["--ask", "--ask-seconds", "3600"], ApprovalPolicy.READ_ONLY: ["--look-only"]}
         program, *arguments = self._options.server
-        names = ["--name", self._title[:_LONGEST_NAME], "--session", state.session.id]
+        names = ["--name", self._title[:LONGEST_NAME], "--session", state.session.id]
         return schema.McpServerStdio(
             name="memtui", command=program, args=[*arguments, *more.get(policy, []), *names], env=[]
         )
@@ -287,13 +282,13 @@ class AcpResponder:
         skipped = self._process.skipped if self._process is not None else 0
         try:
             self._head = (await state.worker.run(state.memory.get_head))[0]
-            self._recorded = set()
+            self._recorded, self._expected = set(), set()
             end = await self._converse(self._build_blocks(prompt, notes))
             self._reader.end_text()
         except ConnectionError:
             end = await self._handle_failure(prompt, f"{self._title} {await self._describe_end()}.")
         except RequestError as error:
-            words = f"{self._title} ended the turn: {_describe_error(error)}."
+            words = f"{self._title} ended the turn: {describe_error(error)}."
             kind, advice = FaultKind.SERVER, ""
             if error.code == _AUTH_REQUIRED:
                 kind, advice = FaultKind.NO_KEY, self._advise_login()
@@ -304,9 +299,9 @@ class AcpResponder:
         except MemtuiError as error:
             words = f"Can't use the memory folder: {str(error).rstrip('.')}."
             end = await self._handle_failure(prompt, words, FaultKind.MEMORY)
-        self._reader.end_calls(_LEFT_OPEN)
         with contextlib.suppress(MemtuiError):  # `finish` says that the memory is closed
             await self._record_writes()
+        self._reader.end_calls(_LEFT_OPEN)
         if self._process is not None and (lines := self._process.skipped - skipped):
             state.emit(events.Notice(f"{self._title} wrote {lines:,} lines that are no messages: left out."))
         self._reader = self._record = None
@@ -392,17 +387,16 @@ class AcpResponder:
         """Add the agent's events of the journal since the last time to the turn."""
         state = self._state
         async with self._recording:
-            head = self._head
-            found = await state.worker.run(lambda: list(state.memory.events(head)))
-            record = self._record
-            if record is None:
-                return
-            for event in found:
-                self._head = max(self._head, event.seq)
-                is_own = isinstance(event.actor, Agent) and event.actor.session == state.session.id
-                if is_own and event.seq not in self._recorded:
-                    self._recorded.add(event.seq)
-                    self._add_event(record, event)
+            head, session, memory = self._head, state.session.id, state.memory
+
+            expected = tuple(self._expected)
+            self._head, found = await state.worker.run(lambda: read_calls(memory, head, session, expected))
+            for call in found:
+                if (record := self._record) is not None and call.event.seq not in self._recorded:
+                    self._recorded.add(call.event.seq)
+                    self._add_call(record, call)
+            if self._reader is not None:
+                self._reader.tell_own_calls()
 
     def _schedule_recording(self) -> None:
         """Add the agent's events to the turn while it goes on, in the background."""
@@ -422,16 +416,15 @@ class AcpResponder:
         """The id of a call of the MCP server's in the transcript: its own number begins anew with each server."""
         return f"memtui_{self._state.turn}_{call_id}"
 
-    def _add_event(self, record: TurnRecord, event: Event) -> None:
-        fields: dict[str, object] = {"command": event.command, "path": event.path}
-        if event.new_path is not None:
-            fields = {"command": event.command, "old_path": event.path, "new_path": event.new_path}
+    def _add_call(self, record: TurnRecord, made: RecordedCall) -> None:
+        event = made.event
         if self._reader is not None:
             self._reader.end_text()
+            record.calls += made.name == TOOL and self._reader.match_event()
         id = self._name_call(event.call_id) if event.call_id is not None else f"memtui_{event.seq}"
-        call = ToolCall(id, TOOL, fields, True)
-        self._state.emit(events.CallStarted(self._state.turn, call.id, TOOL, fields))
-        record.add_result(call, ToolResult(event.answer or "", event.is_error, event))
+        call = ToolCall(id, made.name, made.fields, True)
+        self._state.emit(events.CallStarted(self._state.turn, call.id, call.name, made.fields))
+        record.add_result(call, ToolResult(event.answer or "", event.is_error, event, made.edit))
 
     # Requests of the agent
 
@@ -459,14 +452,8 @@ class AcpResponder:
             told = schema.SessionNotification.model_validate(content)
         except ValidationError:
             return
-        match told.update:
-            case schema.AvailableCommandsUpdate(available_commands=found):  # it may come before the session's answer
-                known = (_make_choice(each.name, each.description) for each in found[:_MOST_CHOICES])
-                self._change_offers(replace(self._offers, commands=tuple(known)))
-                return
-            case schema.CurrentModeUpdate(current_mode_id=mode):
-                self._change_offers(replace(self._offers, mode=to_one_line(mode)))
-                return
+        if self._offers.take(told.update):  # it may come before the session's answer
+            return
         if self._reader is None:
             return  # of an earlier turn, or the replay of a session that is loaded: the conversation has it
         if told.session_id == self._session_id:
@@ -482,18 +469,63 @@ class AcpResponder:
             return cancelled
         verdict = decide_by_policy(state.gate.policy, folder, call, can_ask=self._options.can_ask)
         if verdict is None:
-            lasting = any(each.kind == "allow_always" for each in asked.options)
-            proposal = build_proposal(folder, self._actor, call, lasting)
-            verdict = await self._questions.ask(state.turn, call.tool_call_id, proposal)
+            verdict = await self._ask_permission(call, asked.options)
         elif isinstance(verdict, Deny):
-            title = to_one_line(call.title or call.kind or "a tool")[:_LONGEST_NAME]
+            title = to_one_line(call.title or call.kind or "a tool")[:LONGEST_NAME]
             state.emit(events.Notice(f"Not allowed, because {verdict.reason}: {title}."))
         chosen = choose_option(asked.options, verdict)
         if chosen is None:
             return cancelled
+        if isinstance(verdict, Allow):
+            await self._announce_edit(call)
         if isinstance(verdict, Deny) and verdict.reason and self._options.can_ask:
             state.notes.append(f"The user did not allow {call.title or 'a tool'}: {verdict.reason}")
         return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+    async def _announce_edit(self, call: schema.ToolCallUpdate) -> None:
+        """Expect the one text that the agent was allowed to write by itself: once found, it is the agent's."""
+        memory, folder = self._state.memory, self._options.folder
+        plain = build_proposal(folder, self._actor, call, lasting=False)
+
+        def announce() -> str:
+            proposal = make_editable(plain, folder, memory)
+            change = proposal.editable_change
+            if change is None or change.after is None:
+                return ""
+            until = time.time_ns() // 1_000 + _WRITE_SECONDS * 1_000_000
+            memory.claims.announce(
+                change.path, actor=self._actor, call_id=call.tool_call_id, sha256=change.after.sha256, note=EDIT,
+                until_us=until,
+            )  # fmt: skip
+            return change.path
+
+        with contextlib.suppress(MemtuiError):  # then it is recorded as another program's
+            if path := await self._state.worker.run(announce):
+                self._expected.add(path)
+
+    async def _ask_permission(self, call: schema.ToolCallUpdate, options: Sequence[schema.PermissionOption]) -> Verdict:
+        """Ask the person; where the person edits the text first, it is written, and the agent is answered no."""
+        state = self._state
+        lasting = any(each.kind == "allow_always" for each in options)
+        plain = build_proposal(self._options.folder, self._actor, call, lasting)
+        proposal = await state.worker.run(lambda: make_editable(plain, self._options.folder, state.memory))
+        while True:
+            verdict = await self._questions.ask(state.turn, call.tool_call_id, proposal)
+            decision = state.gate.accept_verdict(proposal, verdict) if isinstance(verdict, Edit) else verdict
+            if not isinstance(decision, Edit):  # a text that is as it was proposed is a yes
+                return decision if not isinstance(decision, MessageKey) else Deny()
+            await self._record_writes()
+            done, edit = await state.worker.run(lambda p=proposal, d=decision: self._executor.finish(p, d))  # type: ignore[misc]
+            if not isinstance(done, Proposal):
+                break
+            proposal = replace(done, permission=proposal.permission)  # the file has changed meanwhile: asked again
+        self._end_call(self._begin_call(proposal.raw), ToolResult(done.text, done.is_error, done.event, edit))
+        title = proposal.permission.title if proposal.permission is not None else ""
+        state.notes.append(f"The user did not allow this: {title}. {done.text}")
+        path = to_relative_path(proposal.path)
+        written = f"It is uncertain whether your text is in {path}" if done.is_error else f"Your text is in {path}"
+        state.emit(events.Notice(f"{written}. {self._title} was told no, and learns of it with your next message."))
+        return Deny()
 
     async def _read_file(self, asked: schema.ReadTextFileRequest) -> Any:
         relative = self._to_relative(asked.path)
@@ -527,16 +559,26 @@ class AcpResponder:
         if record is None or state.stopping.is_set():
             raise RequestError(_REFUSED, "no turn is under way")
         await self._record_writes()
+        call = self._begin_call(command)
+        result = await self._executor.execute(call, state.turn, self._actor)
+        self._end_call(call, result)
+        return result
+
+    def _begin_call(self, command: Mapping[str, object]) -> ToolCall:
+        """Tell of a command that is executed here, as a call of the turn."""
+        state = self._state
         if self._reader is not None:
             self._reader.end_text()
         self._writes += 1
         call = ToolCall(f"file_{state.turn}_{self._writes}", TOOL, dict(command), True)
         state.emit(events.CallStarted(state.turn, call.id, TOOL, call.fields))
-        result = await self._executor.execute(call, state.turn, self._actor)
+        return call
+
+    def _end_call(self, call: ToolCall, result: ToolResult) -> None:
         self._recorded.update(each.seq for each in (result.event, result.edit) if each is not None)
-        record.calls += 1
-        record.add_result(call, result)
-        return result
+        if self._record is not None:
+            self._record.calls += 1
+            self._record.add_result(call, result)
 
     def _to_relative(self, path: str) -> str:
         """A path of the machine as one below the folder; raises `RequestError` for one outside."""
@@ -566,6 +608,7 @@ class AcpResponder:
                 elif decision is not None:
                     verdict = Deny("the person lets this conversation only read")
                 else:
+                    await self._wait_for_call()
                     given = await self._questions.ask(state.turn, self._name_call(proposal.call_id or ""), proposal)
                     before = state.gate.always
                     state.gate.accept_verdict(proposal, given)
@@ -578,70 +621,21 @@ class AcpResponder:
 
         self._add_task(run())
 
+    async def _wait_for_call(self) -> None:
+        """Wait a moment for the agent's own word of a call that asks through the MCP server: its text is before it."""
+        if self._reader is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._reader.own_call_seen.wait(), _CALL_SECONDS)
+
     def set_model(self, id: str) -> Awaitable[None]:
         """Have another of the agent's models answer."""
-        return self._set_model(id)
+        return self._offers.set_model(id)
 
-    async def set_mode(self, id: str) -> None:
+    def set_mode(self, id: str) -> Awaitable[None]:
         """Have the agent work in another of its modes."""
-        known = next((each for each in self._offers.modes if id in (each.id, each.words)), None)
-        if known is None or self._session_id is None:
-            names = ", ".join(each.id for each in self._offers.modes)
-            words = f"Its modes: {names}." if names else f"{self._title} offers no modes here."
-            self._state.emit(events.Notice(f"The mode was not changed. {words}"))
-            return
-        request = schema.SetSessionModeRequest(session_id=self._session_id, mode_id=known.id)
-        try:
-            await self._request("session_set_mode", request, self._options.cancel_seconds)
-        except (RequestError, ConnectionError, TimeoutError) as error:
-            words = _describe_error(error) if isinstance(error, RequestError) else "it does not answer"
-            self._state.emit(events.Notice(f"The mode was not changed: {words}."))
-            return
-        self._change_offers(replace(self._offers, mode=known.id))
-
-    async def _set_model(self, id: str) -> None:
-        option = self._find_option("model")
-        if option is None or self._session_id is None:
-            self._state.emit(events.Notice(f"{self._title} offers no models here: choose one in its own program."))
-            return
-        request = schema.SetSessionConfigOptionSelectRequest(config_id=option.id, session_id=self._session_id, value=id)
-        try:
-            await self._request("session_set_config_option", request, self._options.cancel_seconds)
-        except (RequestError, ConnectionError, TimeoutError) as error:
-            words = _describe_error(error) if isinstance(error, RequestError) else "it does not answer"
-            self._state.emit(events.Notice(f"The model was not changed: {words}."))
-            return
-        self._state.model = events.Model(to_one_line(id))
-        self._state.emit(events.ModelChanged(self._state.model))
-
-    def _list_models(self) -> tuple[events.Model, ...]:
-        option = self._find_option("model")
-        found = list[events.Model]()
-        for each in option.options if option is not None else ():
-            choices = each.options if isinstance(each, schema.SessionConfigSelectGroup) else [each]
-            found += [events.Model(to_one_line(one.value), to_one_line(one.name)) for one in choices]
-        return tuple(found)
-
-    def _find_option(self, category: str) -> schema.SessionConfigOptionSelect | None:
-        options = self._session.config_options if self._session is not None else None
-        for each in options or ():
-            if isinstance(each, schema.SessionConfigOptionSelect) and each.category == category:
-                return each
-        return None
+        return self._offers.set_mode(id)
 
 
 async def _wait(answering: "asyncio.Future[Any]") -> Any:
     """Wait for an answer; who stops waiting does not cancel the request."""
     return await asyncio.shield(answering)
-
-
-def _make_choice(id: str, *words: str | None) -> events.AgentChoice:
-    told = ": ".join(to_one_line(each) for each in words if each)
-    return events.AgentChoice(to_one_line(id)[:_LONGEST_NAME], told[:_LONGEST_WORDS])
-
-
-def _describe_error(error: RequestError) -> str:
-    data = error.data
-    details = data.get("details") or data.get("message") if isinstance(data, dict) else data
-    more = f" ({details})" if isinstance(details, str) and details and details not in str(error) else ""
-    return to_one_line(f"{str(error).rstrip('.')}{more}")[:_LONGEST_WORDS] or "no reason given"

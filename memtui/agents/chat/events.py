@@ -1,6 +1,7 @@
 """The events of a conversation as values. Screens and scripts are made from these, and from nothing else."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
@@ -359,6 +360,10 @@ ChatEvent = (
 )  # fmt: skip
 
 
+CLAUDE = "Claude"
+"""The name of who answers, where no agent's own program does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatOptions:
     """The person's choices before the conversation begins; model, policy, effort and thinking may change later.
@@ -366,8 +371,10 @@ class ChatOptions:
     `None` leaves a value to the model: `max_tokens` of one answer, `effort`, `thinking`.
     """
 
-    agent: str = "Claude"
+    agent: str = CLAUDE
     """The name of who answers, for people."""
+    program: str = ""
+    """The agent's own program, as `--agent` takes it; empty for a model that the SDK reaches."""
     model: str | None = None
     """`None` takes the newest that the API lists."""
     provider: Provider = "anthropic"
@@ -387,3 +394,8 @@ class ChatOptions:
     output_price: float | None = None
     max_calls: int = 200
     """Tool calls in one turn, after which it is ended and the person asked."""
+
+    def format_resume_command(self, session: str = "") -> str:
+        """The command that continues a session with who answers in it; by default the last one."""
+        words = ["memtui", "chat", "--resume", *([session] if session else [])]
+        return shlex.join([*words, *(["--agent", self.program] if self.program else [])])

@@ -200,8 +200,6 @@ def _decode_version(version: Version | None, text: GetText) -> str | None:
         return None
 
 
-NAME = "Claude"
-"""The model's name in the journal."""
 _LISTING_SECONDS = 5.0
 """How long a first message waits for the list of models, which tells the abilities of its model."""
 _ENTER_HELPS = frozenset(
@@ -274,7 +272,7 @@ class ChatState:
     @property
     def actor(self) -> Agent:
         """The actor of the model's commands."""
-        return Agent(NAME, self.model.id if self.model else None, self.session.id)
+        return Agent(events.CLAUDE, self.model.id if self.model else None, self.session.id)
 
     # Connecting
 

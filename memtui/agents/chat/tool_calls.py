@@ -161,12 +161,12 @@ class ToolExecutor:
                 decision = gate.accept_verdict(proposal, verdict)
             if gate.always != before:
                 self._allowed()
-            step, written = await self._worker.run(lambda p=proposal, d=decision: self._finish(p, d))  # type: ignore[misc]
+            step, written = await self._worker.run(lambda p=proposal, d=decision: self.finish(p, d))  # type: ignore[misc]
             edit = written or edit
         return ToolResult(step.text, step.is_error, step.event, edit, step.image)
 
-    def _finish(self, proposal: Proposal, decision: object) -> tuple[Answer | Proposal, Event | None]:
-        """Act on a decision; with the person's write in place of the agent's."""
+    def finish(self, proposal: Proposal, decision: object) -> tuple[Answer | Proposal, Event | None]:
+        """Act on a decision, in the worker; with the person's write in place of the agent's."""
         if not isinstance(decision, Edit):
             return self._gate.finish(proposal, decision), None  # type: ignore[arg-type]
         memory = self._gate.memory

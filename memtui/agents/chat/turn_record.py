@@ -39,7 +39,8 @@ class TurnRecord:
         files = [
             {"name": each.name, "media_type": each.media_type, "size": len(each.data)} for each in prompt.attachments
         ]
-        state.session.write("turn_began", turn=number, text=prompt.text, attachments=files)
+        other = {} if state.options.agent == events.CLAUDE else {"agent": state.options.agent}
+        state.session.write("turn_began", turn=number, text=prompt.text, attachments=files, **other)
         state.emit(events.TurnStarted(number, prompt))
         return number
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from memtui.cli.reader import sentences
 from memtui.cli.reader.edit import compose_text
 from memtui.cli.reader.session import ReaderSession
-from memtui.core.approvals import Allow, Deny, Edit, Proposal, Verdict, format_scope
+from memtui.core.approvals import EVERYWHERE, Allow, Deny, Edit, Proposal, Verdict, format_scope
 from memtui.core.events import format_actor_name
+from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_place
 from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadline
 
@@ -48,6 +49,9 @@ class ReaderApprovals:
     # In the server's thread
 
     def _add_question(self, question: "ApprovalQuestion") -> None:
+        decide = self._session.decide_elsewhere
+        if decide is not None and decide(question):
+            return
         request, notify = describe_request(question.proposal), self._session.dialog.notify
         if self._queue.add(question):
             notify(f"{request}. It waits until {format_deadline(question)}. Choose Questions from agents.")
@@ -101,6 +105,8 @@ def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Ver
     choices = [("Yes, this change", "yes"), ("No", "no"), ("No, and say why", "why")]
     if proposal.editable_change is not None and proposal.text(proposal.editable_change.after) is not None:
         choices.append(("Edit it first", "edit"))
+    if proposal.permission is not None and proposal.permission.is_lasting:
+        choices.append((f"Yes, and {actor} need not ask again, as it offers", "offered"))
     if scope is not None:
         choices.append((f"Yes, and to everything from {actor} for {format_scope(scope)}, until you quit", "always"))
     choices += [("Hear it again", "again"), (away, "away")]
@@ -113,6 +119,8 @@ def ask_verdict(session: ReaderSession, proposal: Proposal, *, away: str) -> Ver
                 return Allow()
             case "always":
                 return Allow(always=scope)
+            case "offered":
+                return Allow(always=EVERYWHERE)
             case "no":
                 return Deny()
             case "why":
@@ -145,4 +153,6 @@ def _describe_changes(proposal: Proposal) -> list[str]:
         lines += [f"{change.path}:"] if len(proposal.files) > 1 else []
         old, new = (b"" if each is None else proposal.get_data(each) for each in (change.before, change.after))
         lines += sentences.describe_difference(change.before, change.after, old, new)
+    if proposal.permission is not None and not lines:
+        return [to_one_line(proposal.permission.detail) or "The agent says no more about it."]
     return lines or ["Only directories are created or deleted."]

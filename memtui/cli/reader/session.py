@@ -27,6 +27,7 @@ from memtui.flows.files import FileFlowOutcome, FolderContext
 from memtui.fs import state as fs_state
 
 if TYPE_CHECKING:
+    from memtui.agents.remote_approval import ApprovalQuestion
     from memtui.editing.drafts import EditDraftStore
     from memtui.search.finder import Finder
 
@@ -111,6 +112,8 @@ class ReaderSession:
     state_directory: Path
     dialog: Prompter
     config: Config
+    decide_elsewhere: "Callable[[ApprovalQuestion], bool] | None" = None
+    """Takes the questions that a conversation decides; from the server's thread."""
 
     @cached_property
     def unseen(self) -> UnseenNotes:

@@ -314,7 +314,7 @@ class ConversationController(ConversationScreenController):
         lines = [f"This session: {words}."]
         lines += [f"  {chat_state.describe_memory_change(each)}" for each in found]
         if session.path.exists():
-            lines.append(f"Resume with: memtui chat --resume {session.id}")
+            lines.append(f"Resume with: {self.screen.options.format_resume_command(session.id)}")
         return lines
 
     async def switch(self, session: str) -> None:

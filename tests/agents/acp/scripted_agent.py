@@ -9,6 +9,7 @@ log, one JSON object a line. The steps:
 | `["text", "..."]` | the same, for a piece of the answer |
 | `["ask", method, {...}]` | sends a request, and logs the answer as `{"answer": ...}` |
 | `["mcp", tool, {...}]` | calls a tool of the MCP server that it was given, and logs the answer |
+| `["file", path, "..."]` | writes a file by itself |
 | `["garbage", "..."]` | writes a line as it stands |
 | `["hang"]` | waits for a `session/cancel`, and ends the turn as cancelled |
 | `["deaf"]` | waits for ever |
@@ -22,6 +23,7 @@ log, one JSON object a line. The steps:
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 Message = dict[str, Any]
@@ -31,6 +33,7 @@ class Agent:
     def __init__(self, script: dict[str, Any], log: TextIO) -> None:
         self.script = script
         self.turns = list(script.get("turns", []))
+        self.session = script.get("session_id", "s1")
         self.log = log
         self.asked = 0
         self.server: dict[str, Any] = {}
@@ -66,7 +69,7 @@ class Agent:
                 self.send({"id": id, "result": {"protocolVersion": 1, "agentCapabilities": able, "agentInfo": info}})
             elif method == "session/new":
                 self.server = message["params"]["mcpServers"][0]
-                self.send({"id": id, "result": {"sessionId": "s1", **self.script.get("opened", {})}})
+                self.send({"id": id, "result": {"sessionId": self.session, **self.script.get("opened", {})}})
             elif method == "session/prompt":
                 self.take_turn(id)
             elif id is not None:
@@ -85,6 +88,8 @@ class Agent:
                     self.ask(values[0], values[1])
                 case "mcp":
                     self.call_tool(values[0], values[1])
+                case "file":
+                    Path(values[0]).write_text(values[1], encoding="utf-8")
                 case "garbage":
                     sys.stdout.write(values[0] + "\n")
                     sys.stdout.flush()
@@ -108,11 +113,11 @@ class Agent:
         self.send({"id": id, "result": {"stopReason": reason}})
 
     def update(self, update: Message) -> None:
-        self.send({"method": "session/update", "params": {"sessionId": "s1", "update": update}})
+        self.send({"method": "session/update", "params": {"sessionId": self.session, "update": update}})
 
     def ask(self, method: str, content: Message) -> None:
         self.asked += 1
-        self.send({"id": f"a{self.asked}", "method": method, "params": {"sessionId": "s1", **content}})
+        self.send({"id": f"a{self.asked}", "method": method, "params": {"sessionId": self.session, **content}})
         while True:
             message = self.read()
             if message.get("id") == f"a{self.asked}" and "method" not in message:

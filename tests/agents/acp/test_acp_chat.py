@@ -5,11 +5,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import memtui
 from memtui.agents.chat import events
 from memtui.agents.chat.events import TurnOutcome
-from memtui.agents.chat.sessions.store import ChatSession
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Proposal, Verdict
-from memtui.core.events import Agent
+from memtui.agents.chat.sessions.export import to_markdown
+from memtui.agents.chat.sessions.replay import ReplayOutcome, replay_session
+from memtui.agents.chat.sessions.store import CHATS, ChatSession, list_sessions, read_records
+from memtui.agents.gate import ApprovalGate
+from memtui.agents.origin import find_prompts
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Verdict
+from memtui.core.events import Agent, Person
+from memtui.fs.state import get_state_directory
 from tests.agents.acp.conftest import Start, Talk
 from tests.agents.chat.listener import SECONDS
 
@@ -54,6 +62,17 @@ def test_the_agent_gets_the_folder_and_the_memory_and_its_words_come_in_order(st
     assert "--ask" in server["args"]
     assert server["args"][-2:] == ["--session", talk.chat.session_id]
     assert by_method["session/prompt"]["prompt"] == [{"type": "text", "text": "Hello"}]
+
+
+def test_two_messages_are_two_pieces_of_the_answer(start: Start) -> None:
+    chunks = [("m1", "One"), ("m1", " piece."), ("m2", "Another.")]
+    told = [
+        {"sessionUpdate": "agent_message_chunk", "messageId": id, "content": {"type": "text", "text": text}}
+        for id, text in chunks
+    ]
+    talk = start([["update", each] for each in told])
+    talk.say("Hello")
+    assert {event.block for event in talk.heard.of(events.TextDelta)} == {0, 1}
 
 
 def test_a_file_that_the_agent_writes_goes_through_the_engine_and_is_undone_with_the_turn(start: Start) -> None:
@@ -156,6 +175,21 @@ def test_the_answers_to_a_permission_are_the_options_of_the_agent(start: Start) 
         talk.chat.answer(asked.number, verdict)
     talk.heard.next(events.TurnEnded)
     assert [each["outcome"]["optionId"] for each in talk.answers] == ["yes", "always", "no"]
+
+
+def test_a_call_of_memtuis_server_is_not_asked_about_twice_and_nothing_else_passes_for_one(start: Start) -> None:
+    names = ["mcp__memtui__memory", "memtui_memory", "memtui/search_memory"]
+    wrong = ["cat memtui/memory", "memtui_memory; ls", "memtui_other", "notmemtui_memory"]
+    talk = start(
+        [*(permission(title=each, kind="other") for each in names), *(permission(title=each) for each in wrong),
+         permission(title="memtui_memory", kind="execute")],
+        policy=ApprovalPolicy.ASK,
+    )  # fmt: skip
+    talk.chat.send(events.Prompt("Go"))
+    for _ in range(len(wrong) + 1):
+        talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Deny())
+    talk.heard.next(events.TurnEnded)
+    assert [each["outcome"]["optionId"] for each in talk.answers] == ["yes"] * len(names) + ["no"] * (len(wrong) + 1)
 
 
 def test_where_nobody_can_be_asked_a_shell_is_refused_and_a_read_is_not(start: Start) -> None:
@@ -347,7 +381,8 @@ def test_a_model_of_the_agents_own_is_chosen_and_one_is_not_where_it_offers_none
         answers={"session/set_config_option": {"result": {"configOptions": []}}},
     )
     assert [each.id for each in talk.heard.next(events.ModelsListed).models] == ["big", "small"]
-    talk.chat.set_model("small")
+    assert talk.heard.next(events.ModelChanged).model == events.Model("big", "Big")
+    talk.chat.set_model("Small")
     assert talk.heard.next(events.ModelChanged).model.id == "small"
     asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_config_option"]
     assert asked == [{"sessionId": "s1", "configId": "m", "value": "small"}]
@@ -388,6 +423,26 @@ def test_its_modes_and_commands_are_told_also_outside_of_turns_and_a_mode_is_set
     assert asked == [{"sessionId": "s1", "modeId": "plan"}]
 
 
+def test_a_mode_may_be_a_setting_of_the_session_and_the_agent_may_change_it(start: Start) -> None:
+    choices = [{"value": "build", "name": "Build"}, {"value": "plan", "name": "Plan", "description": "Writes nothing"}]
+    option = {"id": "how", "name": "Mode", "category": "mode", "type": "select", "options": choices}
+    changed = {"sessionUpdate": "config_option_update", "configOptions": [{**option, "currentValue": "build"}]}
+    talk = start(
+        [["update", changed], ["text", "Building."]],
+        opened={"configOptions": [{**option, "currentValue": "build"}]},
+        answers={"session/set_config_option": {"result": {"configOptions": [{**option, "currentValue": "plan"}]}}},
+    )
+    offers = talk.heard.next(events.OffersChanged)
+    assert [(each.id, each.words) for each in offers.modes] == [("build", "Build"), ("plan", "Plan: Writes nothing")]
+    assert offers.mode == "build"
+    talk.chat.set_mode("plan")
+    assert talk.heard.next(events.OffersChanged).mode == "plan"
+    asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_config_option"]
+    assert asked == [{"sessionId": "s1", "configId": "how", "value": "plan"}]
+    talk.say("Go on")
+    assert talk.heard.of(events.OffersChanged)[-1].mode == "build"
+
+
 def test_a_mode_that_it_does_not_have_or_refuses_is_told(start: Start) -> None:
     refusal = {"error": {"code": -32602, "message": "not now"}}
     talk = start(opened=MODES, answers={"session/set_mode": refusal})
@@ -413,3 +468,244 @@ def test_a_model_that_is_asked_for_at_the_start_is_set_before_the_first_turn(sta
     methods = [each.get("method") for each in talk.sent]
     assert methods.index("session/set_config_option") < methods.index("session/prompt")
     assert talk.chat.model == events.Model("small")
+
+
+def test_a_session_is_resumed_without_a_replay_where_the_agent_can(start: Start, tmp_path: Path) -> None:
+    directory, able = tmp_path / "chats", {"loadSession": True, "sessionCapabilities": {"resume": {}}}
+    talk = start(session=ChatSession.create(directory, folder="", kept=True), capabilities=able)
+    talk.say("Hello")
+    talk.chat.close()
+    for answers in ({}, {"session/resume": {"error": {"code": -32603, "message": "no"}}}):
+        talk = start(session=ChatSession.resume(directory), capabilities=able, answers=answers)
+        talk.say("Again")
+        talk.chat.close()
+        asked = [each["method"] for each in talk.sent if each.get("method", "").startswith("session/")]
+        assert asked == ["session/resume", *(["session/load"] if answers else []), "session/prompt"]
+
+
+def test_a_copy_of_a_conversation_goes_on_in_a_copy_of_the_agents_session(start: Start, tmp_path: Path) -> None:
+    directory = tmp_path / "chats"
+    able: dict[str, Any] = {"loadSession": True, "sessionCapabilities": {"fork": {}}}
+    talk = start(session=ChatSession.create(directory, folder="", kept=True), capabilities=able)
+    talk.say("Hello")
+    first = talk.chat.session_id
+    talk.chat.close()
+
+    fork = ChatSession.fork(directory, first)
+    copied = {"session/fork": {"result": {"sessionId": "s2"}}}
+    talk = start(session=fork, capabilities=able, answers=copied, session_id="s2")
+    assert talk.say("Another way").end is TurnOutcome.DONE
+    talk.chat.close()
+    by_method = {each["method"]: each["params"] for each in talk.sent if each.get("method", "").startswith("session/")}
+    assert set(by_method) == {"session/fork", "session/prompt"}
+    assert by_method["session/fork"]["sessionId"] == "s1"
+    assert by_method["session/fork"]["cwd"] == str(talk.folder)
+    assert by_method["session/fork"]["mcpServers"][0]["args"][-1] == fork.id != first
+    assert by_method["session/prompt"]["sessionId"] == "s2"
+
+    talk = start(session=ChatSession.resume(directory, fork.id), capabilities=able, session_id="s2")
+    talk.say("Again")
+    talk.chat.close()
+    assert [each["params"]["sessionId"] for each in talk.sent if each.get("method") == "session/load"] == ["s2"]
+    talk = start(session=ChatSession.resume(directory, first), capabilities=able)
+    talk.say("Again")
+    assert [each["params"]["sessionId"] for each in talk.sent if each.get("method") == "session/load"] == ["s1"]
+
+
+def test_an_agent_that_copies_no_session_begins_a_new_one_and_says_so(start: Start, tmp_path: Path) -> None:
+    directory = tmp_path / "chats"
+    talk = start(session=ChatSession.create(directory, folder="", kept=True), capabilities={"loadSession": True})
+    talk.say("Hello")
+    talk.chat.close()
+    talk = start(session=ChatSession.fork(directory), capabilities={"loadSession": True})
+    talk.say("Another way")
+    assert [each["method"] for each in talk.sent if each.get("method") in ("session/new", "session/load")] == [
+        "session/new"
+    ]
+    assert any("cannot copy its earlier session" in each for each in talk.heard.sentences)
+
+
+def edit_permission(path: Path, old: str | None, new: str) -> list[Any]:
+    diff = {"type": "diff", "path": str(path), "oldText": old, "newText": new}
+    return permission(title="Edit", kind="edit", content=[diff])
+
+
+def test_a_text_that_is_edited_first_is_written_as_the_persons_and_the_agent_is_told_no(
+    start: Start, tmp_path: Path
+) -> None:
+    path = tmp_path / "memories" / "a.md"
+    talk = start()
+    path.write_text("one\ntwo\nthree\n")
+    talk = start([edit_permission(path, "two\n", "2\n"), ["text", "All right."]], policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Remember"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    change = asked.proposal.editable_change
+    assert change is not None
+    assert (asked.proposal.text(change.before), asked.proposal.text(change.after)) == (
+        "one\ntwo\nthree\n", "one\n2\nthree\n"
+    )  # fmt: skip
+    talk.chat.answer(asked.number, Edit("one\nzwei\nthree\n"))
+    ended = talk.heard.next(events.TurnEnded)
+    assert path.read_text() == "one\nzwei\nthree\n"
+    assert talk.answers == [{"outcome": {"outcome": "selected", "optionId": "no"}}]
+    assert [(each.path, each.edited) for each in ended.memory_changes] == [("a.md", True)]
+    written = next(each for each in talk.memory.events() if each.command == "write")
+    assert isinstance(written.actor, Person)
+    assert any("Your text is in a.md. Scripted was told no" in each for each in talk.heard.sentences)
+    talk.say("And now?")
+    prompts = [each["params"]["prompt"][0]["text"] for each in talk.sent if each.get("method") == "session/prompt"]
+    assert "did not allow this: Edit" in prompts[1]
+    assert "zwei" in prompts[1]
+    talk.chat.undo_turn()
+
+
+def test_an_edited_text_is_asked_about_again_where_the_file_has_changed_and_is_undone_with_the_turn(
+    start: Start, tmp_path: Path
+) -> None:
+    path = tmp_path / "memories" / "a.md"
+    talk = start([edit_permission(path, "", "agent\n")], policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Remember"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    path.write_text("another program\n")
+    talk.chat.answer(asked.number, Edit("mine\n"))
+    again = talk.heard.next(events.ApprovalNeeded)
+    assert again.proposal.draft == "mine\n"
+    assert again.proposal.permission is not None
+    assert path.read_text() == "another program\n"
+    talk.chat.answer(again.number, Edit("mine\n"))
+    talk.heard.next(events.TurnEnded)
+    assert path.read_text() == "mine\n"
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert path.read_text() == "another program\n"
+
+
+def test_a_text_that_is_left_as_it_was_proposed_is_a_yes(start: Start, tmp_path: Path) -> None:
+    talk = start([edit_permission(tmp_path / "memories" / "a.md", None, "one\n")], policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Remember"))
+    talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Edit("one\n"))
+    talk.heard.next(events.TurnEnded)
+    assert talk.answers == [{"outcome": {"outcome": "selected", "optionId": "yes"}}]
+
+
+def test_only_the_whole_text_of_one_file_below_the_folder_can_be_edited_first(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (folder / "twice.md").write_text("a\na\n")
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "link.md").symlink_to("twice.md")
+    wrong = [
+        edit_permission(folder / "twice.md", "a\n", "b\n"),
+        edit_permission(folder / "twice.md", "other\n", "b\n"),
+        edit_permission(folder / "gone.md", "other\n", "b\n"),
+        edit_permission(folder / "link.md", None, "b\n"),
+        edit_permission(folder / "out" / "a.md", None, "b\n"),
+        edit_permission(tmp_path / "a.md", None, "b\n"),
+        permission(title="Run ls", kind="execute"),
+    ]
+    talk = start(wrong, policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Go"))
+    for _ in wrong:
+        asked = talk.heard.next(events.ApprovalNeeded)
+        assert asked.proposal.editable_change is None
+        talk.chat.answer(asked.number, Deny())
+    talk.heard.next(events.TurnEnded)
+    assert not (tmp_path / "a.md").exists()
+
+
+def test_the_export_and_the_list_name_the_agent(start: Start, tmp_path: Path) -> None:
+    directory = tmp_path / "chats"
+    talk = start([["text", "Here."]], session=ChatSession.create(directory, folder="", kept=True))
+    talk.say("Where are you?")
+    talk.chat.close()
+    text = to_markdown(read_records(next(directory.iterdir())))
+    assert "### Scripted\n" in text
+    assert "- Agent: Scripted\n" in text
+    assert "Claude" not in text
+    assert [each.agent for each in list_sessions(directory)] == ["Scripted"]
+
+
+def test_a_call_through_the_mcp_server_is_replayed_and_leads_to_its_message(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    directory = get_state_directory(tmp_path / "memories", tmp_path / "state") / CHATS
+    session = ChatSession.create(directory, folder=str(tmp_path / "memories"), kept=True)
+    calls = [
+        {"command": "create", "path": "/memories/a.md", "file_text": "one\n"},
+        {"command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": "two"},
+    ]
+    talk = start([["mcp", "memory", each] for each in calls], session=session, can_ask=False)
+    talk.say("Remember this")
+    made = [each for each in talk.memory.events() if each.command in ("create", "str_replace")]
+    talk.chat.close()
+    path = next(directory.glob("*.jsonl"))
+    recorded = [each["input"] for each in read_records(path) if each["type"] == "call"]
+    assert recorded == calls
+    found = find_prompts(made, directory.parent)
+    assert {found[each.seq].prompt for each in made} == {"Remember this"}
+    with memtui.open_in_memory() as memory:
+        again = list(replay_session(read_records(path), memory))
+        assert [(each.outcome, each.differs) for each in again] == [(ReplayOutcome.EXECUTED, False)] * 2
+        assert {each.actor.name for each in memory.events()} == {"Scripted"}
+
+
+def test_a_call_of_memtuis_own_server_is_told_once_and_one_without_an_event_too(start: Start) -> None:
+    command = {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}
+    begun = {"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "mcp__memtui__memory", "rawInput": command}
+    ended = {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": "created"}
+    other = {"sessionUpdate": "tool_call", "toolCallId": "t2", "title": "memtui_search_memory", "status": "pending"}
+    failed = {"sessionUpdate": "tool_call_update", "toolCallId": "t2", "status": "failed", "rawOutput": "no server"}
+    shell = {"sessionUpdate": "tool_call", "toolCallId": "t3", "title": "not memtui: rm", "status": "completed"}
+    open_call = {"sessionUpdate": "tool_call", "toolCallId": "t4", "title": "memtui/memory_history"}
+    talk = start(
+        [["text", "I note it."], ["update", begun], ["mcp", "memory", command], ["update", ended], ["update", other],
+         ["update", failed], ["update", shell], ["update", open_call], ["text", "Noted."]],
+        can_ask=False,
+    )  # fmt: skip
+    done = talk.say("Remember")
+    told = [(each.name, each.is_error) for each in talk.heard.of(events.CallEnded)]
+    assert sorted(told) == [
+        ("memory", False), ("memtui/memory_history", True), ("memtui_search_memory", True), ("not memtui: rm", False)
+    ]  # fmt: skip
+    assert done.calls == 4
+    assert {each.call_id for each in talk.heard.of(events.CallStarted)} == {
+        each.call_id for each in talk.heard.of(events.CallEnded)
+    }
+
+
+def test_a_change_through_the_mcp_server_that_is_edited_first_belongs_to_the_turn(start: Start) -> None:
+    talk = start([["text", "Working"], ["hang"]], policy=ApprovalPolicy.ASK)
+    talk.chat.send(events.Prompt("Remember"))
+    talk.heard.next(events.TextDelta)
+    gate = ApprovalGate(talk.memory, policy=ApprovalPolicy.ASK, ask=lambda _: Edit("mine\n"))
+    actor = Agent("Scripted", session=talk.chat.session_id)
+    command = {"command": "create", "path": "/memories/a.md", "file_text": "the agent's\n"}
+    assert not gate.execute(command, actor=actor, call_id="7").is_error
+    talk.chat.stop()
+    ended = talk.heard.next(events.TurnEnded)
+    assert [(each.path, each.edited) for each in ended.memory_changes] == [("a.md", True)]
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert list(talk.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("policy", [ApprovalPolicy.ASK, ApprovalPolicy.ALLOW])
+def test_a_file_that_the_agent_was_allowed_to_write_by_itself_is_its_own_and_undone(
+    start: Start, tmp_path: Path, policy: ApprovalPolicy
+) -> None:
+    path = tmp_path / "memories" / "a.md"
+    start()
+    path.write_text("one\ntwo\n")
+    steps = [edit_permission(path, "two", "three"), ["file", str(path), "one\nthree\n"], ["file", f"{path}x", "x"]]
+    talk = start([*steps, ["text", "Done."]], policy=policy)
+    talk.chat.send(events.Prompt("Remember"))
+    if policy is ApprovalPolicy.ASK:
+        talk.chat.answer(talk.heard.next(events.ApprovalNeeded).number, Allow())
+    ended = talk.heard.next(events.TurnEnded)
+    assert [(each.path, each.how, each.added) for each in ended.memory_changes] == [("a.md", "changed", 1)]
+    wrote = talk.heard.of(events.CallEnded)[-1]
+    assert (wrote.name, wrote.fields["path"]) == ("edit", "/memories/a.md")
+    assert wrote.event is not None
+    assert wrote.event.actor == Agent("Scripted", session=talk.chat.session_id)
+    talk.chat.undo_turn()
+    talk.heard.next(events.TurnUndone)
+    assert path.read_text() == "one\ntwo\n"

@@ -59,6 +59,8 @@ class _MarkdownWriter:
         self._usage = events.Usage()
         self._last = ""
         self._speaker = ""
+        self._agent = events.CLAUDE
+        self._agents: list[str] = []
 
     def format_head(self) -> Iterator[str]:
         """The lines above the conversation."""
@@ -68,6 +70,8 @@ class _MarkdownWriter:
             yield f"- Date: {began}" + (f" to {ended}" if ended and ended != began else "") + " (UTC)"
         if get_text(self._header, "folder"):
             yield f"- Memory: {_format_inline_code(format_path(get_text(self._header, 'folder')))}"
+        if self._agents and self._agents != [events.CLAUDE]:
+            yield f"- Agent: {', '.join(map(_escape_markdown, self._agents))}"
         if self._models:
             yield f"- Model: {', '.join(map(_format_inline_code, self._models))}"
         used = self._usage
@@ -141,6 +145,9 @@ class _MarkdownWriter:
         text = get_text(record, "text")
         self._turns.add(turn)
         self._speaker = ""
+        self._agent = to_one_line(get_text(record, "agent"))[:_TITLE] or events.CLAUDE
+        if self._agent not in self._agents:
+            self._agents.append(self._agent)
         self._title = self._title or make_title(text, _TITLE) or "A conversation"
         at = _format_minute(get_text(record, "at"))
         yield from (f"## {turn}. You" + (f", {at[-5:]}" if at else ""), "")
@@ -153,9 +160,9 @@ class _MarkdownWriter:
         for block in get_blocks(message):
             match block.get("type"):
                 case "text" if get_text(block, "text").strip():
-                    if self._speaker != "Claude":
-                        self._speaker = "Claude"
-                        yield from ("### Claude", "")
+                    if self._speaker != self._agent:
+                        self._speaker = self._agent
+                        yield from (f"### {_escape_markdown(self._agent)}", "")
                     yield from (*_sanitize_markdown(get_text(block, "text").strip("\n")), "")
                 case "thinking" if get_text(block, "thinking").strip():
                     yield from ("*Thinking:*", "")

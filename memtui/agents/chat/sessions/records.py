@@ -5,7 +5,7 @@ Every record has `type` and `at` (UTC, ISO 8601 with `Z`), and then:
 | type | fields |
 |---|---|
 | `session` | `schema`, `id`, `folder`, `model`, `provider`, `forked_from`, `seq` of the journal at that time; first |
-| `turn_began` | `turn`, `text`, `attachments`: a list of `name`, `media_type`, `size` |
+| `turn_began` | `turn`, `text`, `attachments`: a list of `name`, `media_type`, `size`; `agent` if it is not Claude |
 | `message` | `turn`, `role`, `content`: exactly what stands in the API's history, in order |
 | `streamed` | `turn`, `block`, `text`: a piece of the answer that comes in; replaced by the `message` that follows it |
 | `call` | `turn`, `call_id`, `name`, `input`, `answer`, `is_error`, `seq`, `edit_seq`, `note`, `edit` |
@@ -15,11 +15,13 @@ Every record has `type` and `at` (UTC, ISO 8601 with `Z`), and then:
 | `compacted` | `summary` |
 | `rewound` | `turn`, `why` (`retry`, `edit`, `clear`, `fault`, `refused`): this turn and all after it are out |
 | `undone` | `turn`, `seq`, `note`: a note to the model, for the next message |
+| `agent` | `agent`, `session`: the session of an agent's own program that goes on behind this one, `of` |
 | `setting` | any of `model`, `policy`, `always`, `effort`, `thinking` |
 | `repaired` | `turn`, `message`: an addition without which the API would refuse the history |
 
 In `call`, `seq` is the number of the journal's event, `edit_seq` that of what the person wrote in its place, `edit` her
-text, and `note` the event's note (`declined`, `stopped`, ...). A type that is not known here is taken in stride.
+text, and `note` the event's note (`declined`, `stopped`, ...). In `agent`, `of` is the conversation that the session
+was opened for, which a copy does not share. A type that is not known here is taken in stride.
 Readers never see `streamed`: pieces without their message, as of a program that was killed, are read as that message.
 """
 

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Self
 
+from memtui.agents.chat.events import CLAUDE
 from memtui.agents.chat.sessions.records import Record, get_mapping, get_number, get_text
 from memtui.core import commands
 from memtui.core.errors import Refusal
@@ -98,11 +99,16 @@ class RecordedJournal:
 
     def has_session(self, records: Iterable[Record]) -> bool:
         """Whether a session's calls are in it under their numbers: it may be another journal, begun anew."""
+        ids = set[str]()
         for record in records:
-            if record["type"] == "session" and get_number(record, "seq") > self._journal.get_head()[0]:
-                return False
+            if record["type"] == "session":
+                ids |= {get_text(record, name) for name in ("id", "forked_from")} - {""}
+                if get_number(record, "seq") > self._journal.get_head()[0]:
+                    return False
             if record["type"] == "call" and get_number(record, "seq"):
                 event = self._journal.get_event(get_number(record, "seq"))
+                if event is not None and isinstance(event.actor, Agent) and event.actor.session in ids:
+                    return True  # a call through MCP has another id in the journal
                 return event is not None and event.call_id == get_text(record, "call_id")
         return True
 
@@ -192,6 +198,7 @@ class _SessionReplayer:
         self._at = 0
         self._session: str | None = None
         self._model: str | None = None
+        self._agent = CLAUDE
         self._made: dict[int, list[int]] = {}
 
     def replay_record(self, record: Record) -> Iterator[ReplayedRecord]:
@@ -202,9 +209,14 @@ class _SessionReplayer:
                 self._model = get_text(record, "model") or None
             case "setting":
                 self._model = get_text(record, "model") or self._model
+            case "turn_began":
+                self._agent = get_text(record, "agent") or CLAUDE
             case "call":
-                edit_seq = get_number(record, "edit_seq")
-                yield from self._catch_up(get_number(record, "seq"), own=edit_seq)
+                edit_seq, seq = get_number(record, "edit_seq"), get_number(record, "seq")
+                yield from self._catch_up(seq, own=edit_seq)
+                if seq and get_text(record, "name") != "memory":  # an agent's write with a tool of its own
+                    yield from self._catch_up(seq + 1)
+                    self._at = seq
                 yield self._replay_call(record)
             case "undone":
                 yield from self._catch_up(get_number(record, "seq"))
@@ -253,7 +265,7 @@ class _SessionReplayer:
 
     @property
     def _actor(self) -> Agent:
-        return Agent("Claude", self._model, self._session)
+        return Agent(self._agent, self._model if self._agent == CLAUDE else None, self._session)
 
     def _add_answer(self, replayed: ReplayedRecord, text: str, *events: Event, is_error: bool) -> ReplayedRecord:
         self._made.setdefault(replayed.turn, []).extend(event.seq for event in events if event.changes)

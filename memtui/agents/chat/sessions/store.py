@@ -60,6 +60,8 @@ class SessionSummary:
     model: str | None
     forked_from: str | None
     size: int
+    agent: str = ""
+    """Who answered last, where that is an agent's own program."""
 
 
 def read_records(path: Path, damaged: Callable[[int], None] = lambda _: None) -> Iterator[Record]:
@@ -147,7 +149,7 @@ _SUMMARIZED = tuple(b'{"type":"%s"' % kind for kind in (b"session", b"turn_began
 def _summarize(path: Path) -> SessionSummary:
     header: Record = {}
     turns: set[int] = set()
-    title, model = "", None
+    title, agent, model = "", "", None
     with path.open("rb", buffering=_BUFFER) as file:
         status = os.fstat(file.fileno())
         for line in records.iter_lines(file.read):
@@ -159,6 +161,7 @@ def _summarize(path: Path) -> SessionSummary:
                     header = record
                 case "turn_began":
                     turns.add(records.get_number(record, "turn"))
+                    agent = to_one_line(records.get_text(record, "agent")[:_TITLE])
                     title = title or records.make_title(records.get_text(record, "text")[: _TITLE * 8], _TITLE)
                 case "rewound":
                     turns = {turn for turn in turns if turn < records.get_number(record, "turn")}
@@ -174,6 +177,7 @@ def _summarize(path: Path) -> SessionSummary:
         model=model or records.get_text(header, "model") or None,
         forked_from=records.get_text(header, "forked_from") or None,
         size=status.st_size,
+        agent=agent,
     )
 
 
