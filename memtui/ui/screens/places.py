@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from memtui.core.unicode import to_one_line
 from memtui.flows.home import FolderFacts, group_folders
+from memtui.flows.home_watch import MOST_FOLDERS, HomeWatcher, choose_watched
 from memtui.places.folders import (
     ENOUGH,
     MemoryLocation,
@@ -86,6 +87,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
         Binding("slash", "search", "search all", id="places.search", tooltip="Search names and texts of all folders",
                 priority=True),
+        Binding("f5", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
         Binding("escape", "dismiss", "Back", id="places.back", tooltip="Cancel"),
     ]  # fmt: skip
     AUTO_FOCUS = "Input"
@@ -101,6 +103,9 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         self._on_screen: Sequence[MemoryLocation] = ()
         self._prompts: list[Content] = []
         self._formatter = HomeRows((), 0)
+        self._watcher = HomeWatcher(self._read_changed)
+        self._reading = threading.Lock()
+        """Held while a journal is read: one is at a time."""
 
     @property
     def _folders(self) -> Sequence[MemoryLocation]:
@@ -118,23 +123,24 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             yield _PathInput(words)
             yield Static(Content.from_markup(self._format_others()), id="others")
         yield MessageLine()
-        yield KeyLine("places.search", "places.complete", "places.back")
+        yield KeyLine("places.search", "places.watch", "places.complete", "places.back")
 
     def on_mount(self) -> None:
-        self.query_one(Header).status = HeaderStatus("home", live="", follow=False)
+        if self._home.watches is None:
+            self._home.watches = self.app.config.ui.watch_home
+        self._show_watched()
         if self._folders:
             self._show_folders(self._folders)
         else:
             self._show_intro("Searching for memory folders on this machine.")
-        self.query_one(MessageLine).show_message(
-            "Nothing is created or changed on disk. Rows are updated every few seconds."
-        )
+        self._show_watching()
         self.watch(self.query_one(ChoiceList), "scroll_y", self._note_scrolled, init=False)
         self._read_folders()
 
     def on_unmount(self) -> None:
         self._stops.set()
         self._scrolled.set()
+        self._watcher.watch(())
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_rows)
@@ -152,6 +158,10 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 self._call(self._show_folders, group_folders(found, self._home.folders))
                 find_again = time.monotonic() + max(_FIND_SECONDS, _SHARE * (time.monotonic() - began))
                 began = time.monotonic()
+            self._watcher.watch(
+                choose_watched(self._folders) if self._home.watches and not self._stops.is_set() else ()
+            )
+            self._call(self._show_watched)
             self._call(self._update_rows)  # ages go on, and other rows may be in sight
             if self._read_rows():
                 find_again = min(find_again, time.monotonic() + _READ_SECONDS)
@@ -170,7 +180,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                     break  # others are on screen
                 now = refresh_folder(place, reach)
                 is_gone |= now is None
-                facts = self._home.reader.read(place.path)
+                facts = self._read_facts(place)
                 if now is None:
                     continue
                 if place.path not in self._home.limits and now.responds:
@@ -179,6 +189,38 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 if now != place or facts != self._home.facts.get(place.path):
                     self._call(self._show_facts, now, facts)
         return is_gone
+
+    def _read_facts(self, place: MemoryLocation) -> FolderFacts:
+        with self._reading:
+            return self._home.reader.read(place.path)
+
+    def _read_changed(self, path: str) -> None:
+        """Read a folder that changed, in the thread that watches it; one that is gone is found out at the next search."""
+        place = next((each for each in self._folders if each.path == path), None)
+        if place is not None and not self._stops.is_set():
+            with DirectoryProber() as reach:
+                now = refresh_folder(place, reach)
+            if now is not None:
+                self._call(self._show_facts, now, self._read_facts(now))
+        self._call(self._show_watched)
+
+    def _show_watched(self) -> None:
+        """Say in the header how many folders are watched, and below the list whether that of the cursor is not."""
+        if not self.is_attached:
+            return
+        count = len(self._watcher.paths)
+        words = f"watching {count:,} of {len(self._folders):,}" if self._home.watches and self._folders else ""
+        self.query_one(Header).status = HeaderStatus("home", live=words, follow=False)
+        self._show_path()
+
+    def _show_watching(self) -> None:
+        """Say whether folders are watched in the background, and how that is changed."""
+        words = (
+            f"Folders with a journal and small ones are watched, at most {MOST_FOLDERS}."
+            if self._home.watches
+            else "Folders are not watched in the background: rows are updated every few seconds."
+        )
+        self.query_one(MessageLine).show_message(f"{words} {label_key('places.watch')} changes that.")
 
     def _wait(self, seconds: float) -> None:
         self._scrolled.wait(seconds)
@@ -264,7 +306,8 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         if at is not None and at < len(self._folders):
             place = self._folders[at]
             width = self.query_one(ChoiceList).size.width - INDENT
-            about = filter(None, (format_project(place), self._home.limits.get(place.path)))
+            not_watched = "not watched" if self._home.watches and place.path not in self._watcher.paths else ""
+            about = filter(None, (format_project(place), self._home.limits.get(place.path), not_watched))
             lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, "   ".join(about))]
             self.query_one("#place", Static).update(Content("\n").join(lines))
 
@@ -292,6 +335,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             self._open(int(event.value) - 1)
         elif event.value == _DEMO_KEY and self._offers_demo:
             self.dismiss(FolderChoice(DEMO))
+
+    def action_watch(self) -> None:
+        """Watch the folders in the background, or stop."""
+        self._home.watches = not self._home.watches
+        self._show_watching()
+        self._scrolled.set()  # the thread that reads them sets the watches
 
     def action_search(self) -> None:
         """Search all folders."""
