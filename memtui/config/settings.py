@@ -55,7 +55,7 @@ class UiSettings:
     """Whether a folder opens as you left it: cursor, expanded directories, order, panes."""
 
     watch_home: bool = False
-    """Whether `memtui home` watches the listed folders in the background. `F5` switches it."""
+    """Whether `memtui home` watches the listed folders in the background. `F6` switches it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

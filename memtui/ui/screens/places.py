@@ -87,7 +87,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
         Binding("slash", "search", "search all", id="places.search", tooltip="Search names and texts of all folders",
                 priority=True),
-        Binding("f5", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
+        Binding("f6", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
         Binding("escape", "dismiss", "Back", id="places.back", tooltip="Cancel"),
     ]  # fmt: skip
     AUTO_FOCUS = "Input"
@@ -126,8 +126,6 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         yield KeyLine("places.search", "places.watch", "places.complete", "places.back")
 
     def on_mount(self) -> None:
-        if self._home.watches is None:
-            self._home.watches = self.app.config.ui.watch_home
         self._show_watched()
         if self._folders:
             self._show_folders(self._folders)
@@ -195,7 +193,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             return self._home.reader.read(place.path)
 
     def _read_changed(self, path: str) -> None:
-        """Read a folder that changed, in the thread that watches it; one that is gone is found out at the next search."""
+        """Read a folder that changed, in the thread that watches it; the next search finds one gone."""
         place = next((each for each in self._folders if each.path == path), None)
         if place is not None and not self._stops.is_set():
             with DirectoryProber() as reach:

@@ -9,12 +9,14 @@ from textual.widgets import Input, OptionList, Static
 
 import memtui
 from memtui.audit.trend import KIND, SCHEMA
-from memtui.config.settings import Config, UiSettings
+from memtui.config import Config, LoadedConfig
+from memtui.config.settings import UiSettings
 from memtui.flows import home_watch
 from memtui.flows.home import FolderFacts, FolderFactsReader
 from memtui.fs.state import AUDITS, get_state_directory
 from memtui.places.claude_code import encode_path
 from memtui.places.folders import MemoryLocation, MemoryOwner
+from memtui.places.probe import DirectoryProber
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens import places as places_module
 from memtui.ui.screens.browse import BrowseScreen
@@ -135,15 +137,15 @@ async def test_folders_are_watched_where_the_person_wants_it_and_it_is_said_whic
     async with app.run_test(size=(120, 30)) as pilot:
         await reach_home(app, pilot)
         assert "Folders are not watched in the background" in screen_text(app)
-        await pilot.press("f5")
+        await pilot.press("f6")
         await wait_for(app, pilot, lambda: "watching 4 of 4" in screen_text(app), "the watches")
         write(home / ".hermes" / "memories", "b.md", "Hermes 4")
         await wait_for(app, pilot, lambda: "by Hermes 4" in find_row(app, "~/.hermes"), "the writer")
         await wait_for(app, pilot, lambda: "2 files" in find_row(app, "~/.hermes"), "the file")
-        await pilot.press("f5")
+        await pilot.press("f6")
         await wait_for(app, pilot, lambda: "watching 4 of 4" not in screen_text(app), "the end of the watches")
         monkeypatch.setattr(home_watch, "MOST_FOLDERS", 2)
-        await pilot.press("f5")
+        await pilot.press("f6")
         await wait_for(app, pilot, lambda: "watching 2 of 4" in screen_text(app), "two of them")
         assert "by Hermes 4" in find_row(app, "~/.hermes")
         await press_at_once(app, ["end", "end"])
@@ -152,7 +154,7 @@ async def test_folders_are_watched_where_the_person_wants_it_and_it_is_said_whic
 
 async def test_watching_can_be_settled_for_good(home: Path) -> None:
     del home
-    app = MemtuiApp(None, config=Config(ui=UiSettings(watch_home=True)))
+    app = MemtuiApp(None, loaded=LoadedConfig(Config(ui=UiSettings(watch_home=True))))
     async with app.run_test(size=(80, 24)) as pilot:
         await reach_home(app, pilot)
         await wait_for(app, pilot, lambda: "watching 4 of 4" in screen_text(app), "the watches")
@@ -229,9 +231,12 @@ async def test_a_search_finds_in_all_folders_and_opens_the_note_at_the_line(home
 
 async def test_beside_the_results_of_all_folders_stands_the_note(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = dict.fromkeys([str(home / ".codex/memories")], None)
-    monkeypatch.setattr(
-        "memtui.ui.screens.find_everywhere.DirectoryProber.is_directory", lambda _, path: answers.get(path, True)
-    )
+
+    class Prober(DirectoryProber):
+        def is_directory(self, path: str) -> bool | None:
+            return answers.get(path, True)
+
+    monkeypatch.setattr("memtui.ui.screens.find_everywhere.DirectoryProber", Prober)
     app = MemtuiApp(None)
     async with app.run_test(size=(120, 30)) as pilot:
         await reach_home(app, pilot)
