@@ -34,7 +34,7 @@ from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.home_state import EverywhereHit, HomeState
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
-from memtui.ui.theme import to_content, truncate_middle
+from memtui.ui.theme import to_content, truncate, truncate_middle
 from memtui.ui.widgets.choice_list import ChoiceInput, ChoiceList
 from memtui.ui.widgets.home_rows import INDENT, HomeRows
 
@@ -88,10 +88,10 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         Binding("slash", "search", "search all", id="places.search", tooltip="Search names and texts of all folders",
                 priority=True),
         Binding("f6", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
-        Binding("escape", "dismiss", "Back", id="places.back", tooltip="Cancel"),
+        Binding("escape", "dismiss", "back", id="places.back", tooltip="Close the list"),
     ]  # fmt: skip
     AUTO_FOCUS = "Input"
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high")]  # noqa: RUF012 - as Textual has it
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high"), (36, "-tall"), (48, "-very-tall")]  # noqa: RUF012 - as Textual has it
 
     def __init__(self, home: HomeState, *, offers_demo: bool) -> None:
         super().__init__()
@@ -213,12 +213,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
 
     def _show_watching(self) -> None:
         """Say whether folders are watched in the background, and how that is changed."""
-        words = (
-            f"Folders with a journal and small ones are watched, at most {MOST_FOLDERS}."
+        key = label_key("places.watch")
+        self.query_one(MessageLine).show_message(
+            f"Watching folders with a journal and small ones, at most {MOST_FOLDERS}. {key} stops it."
             if self._home.watches
-            else "Folders are not watched in the background: rows are updated every few seconds."
+            else f"Folders are not watched in the background. {key} watches them."
         )
-        self.query_one(MessageLine).show_message(f"{words} {label_key('places.watch')} changes that.")
 
     def _wait(self, seconds: float) -> None:
         self._scrolled.wait(seconds)
@@ -305,8 +305,11 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             place = self._folders[at]
             width = self.query_one(ChoiceList).size.width - INDENT
             not_watched = "not watched" if self._home.watches and place.path not in self._watcher.paths else ""
-            about = filter(None, (format_project(place), self._home.limits.get(place.path), not_watched))
-            lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, "   ".join(about))]
+            about = filter(None, (format_project(place), not_watched, self._home.limits.get(place.path)))
+            lines = [
+                to_content(truncate_middle(place.display_path, width)),
+                to_content(truncate("   ".join(about), width)),
+            ]
             self.query_one("#place", Static).update(Content("\n").join(lines))
 
     # Choosing
