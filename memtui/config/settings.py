@@ -54,6 +54,9 @@ class UiSettings:
     remember: bool = True
     """Whether a folder opens as you left it: cursor, expanded directories, order, panes."""
 
+    watch_home: bool = False
+    """Whether `memtui home` watches the listed folders in the background. `F6` switches it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorSettings:

@@ -4,7 +4,7 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -168,13 +168,15 @@ def find_dialect_memories(home: str, projects: Iterable[str], reach: DirectoryPr
     """
     known = dict.fromkeys([*projects, *_read_serena_projects(home)])
     names = DirectoryFinder(reach)
+    firsts = {pattern.partition("/")[0] for dialect in load_dialects() for pattern in dialect.projects}
+    tops = {project: _list_tops(project, firsts) for project in known if reach.is_directory(project)}
     for dialect in load_dialects():
         for pattern in filter(None, (place_pattern(each, home) for each in dialect.folders)):
             for path in _match(dialect, "/", pattern.lstrip("/"), reach):
                 yield DialectMemory(path, dialect, _read_project(dialect, path, names))
-        for project in known if dialect.projects else ():
-            if reach.is_directory(project):
-                for pattern in dialect.projects:
+        for project, found in tops.items() if dialect.projects else ():
+            for pattern in dialect.projects:
+                if pattern.partition("/")[0] in found:
                     for path in _match(dialect, project, pattern, reach):
                         yield DialectMemory(path, dialect, project)
     yield from _read_basic_memory_projects(home)
@@ -208,6 +210,16 @@ def _expand(top: str, pattern: str, reach: DirectoryProber) -> list[str]:
         else:
             paths = [os.path.join(path, part) for path in paths]
     return paths
+
+
+def _list_tops(project: str, firsts: Set[str]) -> Set[str]:
+    """The first parts of patterns that a project may hold: of thousands of projects, most hold none."""
+    try:
+        with os.scandir(project) as entries:
+            names = {entry.name for entry in entries if entry.name in firsts}
+    except OSError:
+        return set()
+    return names | {first for first in firsts if glob.has_magic(first)}
 
 
 def _list_names(directory: str) -> list[str]:

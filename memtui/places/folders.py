@@ -203,7 +203,8 @@ def list_limits(place: MemoryLocation) -> list[str]:
     if place.closed or not place.responds:
         return []
     dialect = recognise_folder(place.path)
-    return [words for rule in dialect.files if dialect.name and (words := format_limits(rule, LIMIT))]
+    rules = sorted(dialect.files, key=lambda rule: "/" in rule.path.removeprefix("**/"))  # those of all folders first
+    return [words for rule in rules if dialect.name and (words := format_limits(rule, LIMIT))]
 
 
 def format_project(place: MemoryLocation) -> str:

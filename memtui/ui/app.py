@@ -272,7 +272,7 @@ class MemtuiApp(App[int]):
         )
 
         first = not any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
-        self.home = self.home or HomeState()
+        self.home = self.home or HomeState(watches=self.config.ui.watch_home)
 
         def chosen(choice: FolderChoice | None) -> None:
             self._key_queue.discard()  # keys behind a choice are of the path, and no commands in the folder

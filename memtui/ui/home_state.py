@@ -20,6 +20,7 @@ class HomeState:
         reader: Reads these facts, in one thread at a time.
         path: The folder that was opened last.
         query: What was searched for in all of them.
+        watches: Whether folders are watched in the background.
     """
 
     folders: Sequence[MemoryLocation] = ()
@@ -28,6 +29,7 @@ class HomeState:
     reader: FolderFactsReader = field(default_factory=FolderFactsReader)
     path: str = ""
     query: str = ""
+    watches: bool = False
 
 
 class EverywhereHit(NamedTuple):

@@ -25,7 +25,8 @@ from memtui.ui.screens.conflict import ConflictScreen, MergeScreen
 from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.edit_save import SaveController
-from memtui.ui.screens.find import FindScreen, QueryLine
+from memtui.ui.screens.find import FindScreen
+from memtui.ui.screens.find_base import FindBase, QueryLine
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.rename_many import RenameManyScreen, SummaryScreen
@@ -68,6 +69,7 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("activity", ActivityView),
     ("find", QueryLine),
     ("find", FindScreen),
+    ("find", FindBase),
     ("rename, new", NameLineScreen),
     ("rename many", RenameManyScreen),
     ("rename many", SummaryScreen),

@@ -25,7 +25,8 @@ from memtui.ui.screens.deleted import DeletedScreen
 from memtui.ui.screens.dialogs import ConfirmScreen, LinesScreen, MenuScreen, PromptScreen
 from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.external_link import ExternalLinkScreen
-from memtui.ui.screens.find import FindScreen, QueryLine
+from memtui.ui.screens.find import FindScreen
+from memtui.ui.screens.find_base import FindBase, QueryLine
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.info import DetailsScreen, EventScreen
 from memtui.ui.screens.past import PastScreen
@@ -49,7 +50,7 @@ from tests.ui.declared import declared
 
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
-    PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, QueryLine, DetailsScreen,
+    PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, FindBase, QueryLine, DetailsScreen,
     EventScreen, ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen,
     ConflictScreen, ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,
 )  # fmt: skip

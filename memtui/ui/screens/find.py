@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual import getters, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
@@ -25,20 +24,14 @@ from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.search.finder import Finder
 from memtui.search.query import FILTERS, Query, parse_query
-from memtui.search.results import LineHit, NameHit, NameResults, Scope, SearchCancelled, SearchResults
-from memtui.ui import frame
-from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
+from memtui.search.results import NameHit, NameResults, Scope, SearchCancelled, SearchResults
+from memtui.ui.frame import HeaderStatus
 from memtui.ui.key_names import label_key
-from memtui.ui.messages import report_errors
 from memtui.ui.screens.above_browser import OverlayScreen
-from memtui.ui.widgets.markdown.view import NoteView
-from memtui.ui.widgets.preview import Preview, PreviewMode
+from memtui.ui.screens.find_base import FIND_CSS, FindBase, NoteContent, get_line, get_matched_text
 from memtui.ui.widgets.results import (
     PAST,
     Hit,
-    LineRow,
-    NameRow,
-    NoteRow,
     OldNameRow,
     PastNoteRow,
     PastRow,
@@ -58,15 +51,7 @@ _PATIENCE = 0.3
 _SCOPES = {Scope.ALL: "all", Scope.NAMES: "names", Scope.TEXT: "text", Scope.PAST: "past"}
 
 
-class QueryLine(Input):
-    """The query; Enter opens the result."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "open", id="find.open", tooltip="Open the note at this line")
-    ]
-
-
-class FindScreen(OverlayScreen):
+class FindScreen(OverlayScreen, FindBase[None]):
     """Finds any memory, present or past.
 
     Args:
@@ -83,47 +68,13 @@ class FindScreen(OverlayScreen):
         Binding("tab", "scope(1)", "scope", id="find.scope", tooltip="Search in names, text, history, or all"),
         Binding("shift+tab", "scope(-1)", "previous scope", id="find.scope_before", tooltip="The previous scope",
                 show=False),
-        Binding("up,ctrl+p", "move(-1)", "up", id="find.up", tooltip="One result up", show=False),
-        Binding("down,ctrl+n", "move(1)", "down", id="find.down", tooltip="One result down", show=False),
-        Binding("pageup", "page(-1)", "page up", id="find.page_up", tooltip="One page of results up", show=False),
-        Binding("pagedown", "page(1)", "page down", id="find.page_down", tooltip="One page down", show=False),
-        Binding("shift+up", "scroll(-1)", "note up", id="find.note_up", tooltip="Scroll the note up", show=False),
-        Binding("shift+down", "scroll(1)", "note down", id="find.note_down", tooltip="Scroll the note down",
-                show=False),
         Binding("escape", "leave", "back", id="find.leave", tooltip="Back to where you were"),
     ]  # fmt: skip
 
-    AUTO_FOCUS = "#query"
     BANNER_ANCHOR = "#box"
     CHANGES = frozenset({"edit"})
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
 
-    DEFAULT_CSS = """
-    FindScreen {
-        layout: vertical;
-
-        & #box { height: 3; border: round $accent; border-title-color: $text-accent; border-title-style: bold; }
-        & #box { border-subtitle-color: $foreground; padding: 0 1; }
-        & #prompt { width: 2; color: $text-accent; text-style: bold; }
-        & Input { width: 1fr; }
-        & #count { width: auto; min-width: 10; text-align: right; color: $foreground; }
-        & #body { height: 1fr; }
-        & #found { width: 1fr; height: 1fr; }
-        & #beside { width: 1fr; height: 1fr; }
-        & #note { width: 1fr; height: 1fr; }
-        & #story { display: none; height: auto; max-height: 5; padding: 0 1; background: $panel; }
-        &.-past #story { display: block; }
-        &.-medium #beside { width: 7fr; }
-        &.-medium #found { width: 5fr; }
-        &.-wide #beside { width: 9fr; }
-        &.-wide #found { width: 7fr; }
-    }
-    """
-
-    header = getters.query_one(Header)
-    found = getters.query_one("#found", ResultsView)
-    note = getters.query_one("#note", NoteView)
-    line = getters.query_one("#query", Input)
+    DEFAULT_CSS = FIND_CSS.replace("FindBase", "FindScreen")
 
     @dataclass(eq=False)
     class _SearchAnswered(Message):
@@ -141,13 +92,6 @@ class FindScreen(OverlayScreen):
         scope: Scope
         words: str
 
-    @dataclass(eq=False)
-    class _NoteRead(Message):
-        """The content of a note, now or once."""
-
-        hit: Hit
-        data: bytes | None
-
     def __init__(
         self, finder: Finder, *, title: str, text: str, scope: Scope, open_at: Callable[[str, int | None, str], object],
         edit_at: Callable[[str, int | None], object], remember: Callable[[str, Scope], object],
@@ -161,32 +105,15 @@ class FindScreen(OverlayScreen):
         self._open_at = open_at
         self._edit_at = edit_at
         self._remember = remember
-        self._preview = Preview()
-        self._preview.view = PreviewMode.SOURCE
-        self._titles = frame.PaneTitles()
         self._answered: tuple[str, Scope] | None = None
-        self._opens_answer = False
-        """Whether Enter was pressed before the results of the query were there."""
         self._listed = SearchResults()
         self._refresh_delay_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        yield Header()
-        with Horizontal(id="box"):
-            yield Static("> ", id="prompt")
-            yield QueryLine(self._text, placeholder="names, text, history", compact=True, id="query")
-            yield Static(id="count", markup=False)
-        with Horizontal(id="body"):
-            yield ResultsView(id="found", classes="pane")
-            with Container(id="beside"):
-                yield NoteView(id="note", classes="pane")
-                yield Static(id="story", markup=False)
-        yield MessageLine(id="message")
-        yield KeyLine()
+        yield from self.compose_find(self._text, "names, text, history", ResultsView(id="found", classes="pane"))
 
     def on_mount(self) -> None:
         self.header.status = HeaderStatus(self._folder, live="FIND", follow=None, read_only=self._engine.read_only)
-        self.note.can_focus = False
         self._show_scope()
         self._search(fresh=True)
 
@@ -266,7 +193,7 @@ class FindScreen(OverlayScreen):
         self.found.show(build_result_rows(found, scope), keep=keep)
         count = format_counts(found, scope) if text.strip() and not found.is_empty else ""
         self.query_one("#count", Static).update(Content(f"{count}  {found.seconds * 1_000:.1f} ms" if count else ""))
-        self._show_position()
+        self.show_position()
 
     def _describe_results(self, found: SearchResults, text: str) -> str:
         """One line on the results, or on the syntax of queries."""
@@ -306,67 +233,20 @@ class FindScreen(OverlayScreen):
         box.border_title = Content.assemble("Find in ", Content("").join(parts))
         box.border_subtitle = f"{label_key('find.scope')}: elsewhere   {label_key('find.leave')}: back"
 
-    # The list and the note
+    def read_content(self, hit: Hit, is_cancelled: Callable[[], bool]) -> NoteContent:
+        del is_cancelled
+        match hit:
+            case OldNameRow(past) | PastRow(past) | PastNoteRow((past, *_)):
+                return NoteContent(self._engine.history.text(past.version))
+            case _:
+                return NoteContent(self._engine.inspect_path(hit.path).data)
 
-    @on(ResultsView.Highlighted)
-    def _open_note(self) -> None:
-        hit = self.found.cursor_item
-        self._show_position()
-        self.set_class(isinstance(hit, PAST), "-past")
-        if hit is None:
-            self._preview.clear()
-            self.note.show_notice("Nothing found." if self.line.value.strip() else "")
-            self._titles.set_title(self.note, "Note")
-        else:
-            self._read_hit(hit)
-
-    def _show_position(self) -> None:
-        at, total = self.found.position
-        words = "Results" if self.line.value.strip() else "Newest first"
-        self._titles.set_title(self.found, words, f"{at:,} of {total:,}")
-
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
-    def _read_hit(self, hit: Hit) -> None:
-        worker = get_current_worker()
-        with report_errors(self.post_message):
-            match hit:
-                case OldNameRow(past) | PastRow(past) | PastNoteRow((past, *_)):
-                    data = self._engine.history.text(past.version)
-                case _:
-                    data = self._engine.inspect_path(hit.path).data
-            if not worker.is_cancelled:
-                self.post_message(self._NoteRead(hit, data))
-
-    @on(_NoteRead)
-    def _show_note(self, message: _NoteRead) -> None:
-        hit = message.hit
-        if hit is not self.found.cursor_item:
-            return
-        name = to_one_line(hit.path if self.size.width >= 100 else hit.path.rpartition("/")[2])
-        line = get_line(hit)
-        self._titles.set_title(self.note, name, f"line {line.line:,}" if line else "")
-        if message.data is None:
-            self._preview.clear()
-            self.note.show_notice(name, "It has no text, or it was deleted.")
-        else:
-            lines = frozenset({line.line}) if line else frozenset[int]()
-            self._preview.show_data(hit.path, message.data, self.note, lines=lines, follow=False, again=False)
-            if line:
-                self.note.search(get_matched_text(hit))
-                self.note.show_match_from(line.line)
-        if isinstance(hit, PAST):
-            self.query_one("#story", Static).update(Content(_describe_history(hit)))
+    @on(FindBase.NoteRead)
+    def _show_history_line(self, message: FindBase.NoteRead) -> None:
+        if message.hit is self.found.cursor_item and isinstance(message.hit, PAST):
+            self.query_one("#story", Static).update(Content(_describe_history(message.hit)))
 
     # What the person does
-
-    def action_move(self, step: int) -> None:
-        self.found.action_rows(step)
-
-    def action_page(self, pages: int) -> None:
-        self.found.action_pages(pages)
-
-    def action_scroll(self, step: int) -> None:
-        self.note.action_rows(step)
 
     @on(Input.Submitted, "#query")
     @on(ResultsView.Opened)
@@ -405,29 +285,6 @@ class FindScreen(OverlayScreen):
     def action_leave(self) -> None:
         self._remember(self.line.value, self._scope)
         self.dismiss(None)
-
-
-def get_line(hit: Hit) -> LineHit | None:
-    match hit:
-        case LineRow(_, line):
-            return line
-        case NoteRow(hits):
-            return hits.lines[0] if hits.lines else None
-        case PastRow(past):
-            return past.line
-        case PastNoteRow(hits):
-            return hits[0].line
-        case NameRow() | OldNameRow():
-            return None
-
-
-def get_matched_text(hit: Hit) -> str:
-    """The text that matched, as it stands in the note."""
-    line = get_line(hit)
-    if line is None or not line.spans:
-        return ""
-    start, end = line.spans[0]
-    return line.text[start:end]
 
 
 def _describe_history(hit: OldNameRow | PastRow | PastNoteRow) -> str:

@@ -3,14 +3,14 @@
 No journal is opened for it unless a filter asks for one, and nothing is recorded or made.
 """
 
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -19,15 +19,17 @@ from textual.worker import get_current_worker
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
+from memtui.memory import connect_without_journal
 from memtui.places.folders import MemoryLocation, find_memory_folders, format_owner
+from memtui.places.probe import DirectoryProber
 from memtui.search.everywhere import FolderResults, search_folders
 from memtui.search.query import FILTERS, InvalidQuery, Query, parse_query
 from memtui.search.results import Scope, SearchCancelled, Stop
-from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
+from memtui.ui.frame import HeaderStatus
 from memtui.ui.home_state import EverywhereHit, HomeState
 from memtui.ui.key_names import label_key
-from memtui.ui.screens.dialogs import DismissOnceScreen
-from memtui.ui.screens.find import QueryLine, get_line, get_matched_text
+from memtui.ui.messages import FailureReported
+from memtui.ui.screens.find_base import FIND_CSS, FindBase, NoteContent, get_line, get_matched_text
 from memtui.ui.widgets.results import PAST, Hit, ResultRow, ResultsView, build_result_rows, get_row_key
 from memtui.ui.widgets.row_list import LabelRow
 
@@ -54,15 +56,15 @@ class EverywhereResults(ResultsView):
         self._folders = {id(row): folder for folder, row in rows}
         self.show([row for _, row in rows], keep=keep)
 
-    def get_folder(self, item: Hit) -> str:
-        """The folder of a row that is shown."""
-        return self._folders[id(item)]
+    def find_folder(self, item: Hit) -> str | None:
+        """The folder of a row; `None` for one that is shown no longer."""
+        return self._folders.get(id(item))
 
     def _get_key(self, item: Hit) -> object:
         return self._folders.get(id(item)), get_row_key(item)
 
 
-class FindEverywhereScreen(DismissOnceScreen[EverywhereHit | str | None]):
+class FindEverywhereScreen(FindBase[EverywhereHit | str | None]):
     """Answers with what the person chose, with the path that she began to type instead, or with `None`.
 
     Args:
@@ -70,30 +72,15 @@ class FindEverywhereScreen(DismissOnceScreen[EverywhereHit | str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,ctrl+p", "move(-1)", "up", id="find.up", tooltip="One result up", show=False),
-        Binding("down,ctrl+n", "move(1)", "down", id="find.down", tooltip="One result down", show=False),
-        Binding("pageup", "page(-1)", "page up", id="find.page_up", tooltip="One page of results up", show=False),
-        Binding("pagedown", "page(1)", "page down", id="find.page_down", tooltip="One page down", show=False),
         Binding("escape", "leave", "back", id="find.leave", tooltip="Back to where you were"),
     ]
-    AUTO_FOCUS = "#query"
 
-    DEFAULT_CSS = """
-    FindEverywhereScreen {
-        layout: vertical;
-
-        & #box { height: 3; border: round $accent; border-title-color: $text-accent; border-title-style: bold; }
-        & #box { border-subtitle-color: $foreground; padding: 0 1; }
-        & #prompt { width: 2; color: $text-accent; text-style: bold; }
-        & Input { width: 1fr; }
-        & #count { width: auto; min-width: 10; text-align: right; color: $foreground; }
-        & #found { width: 1fr; height: 1fr; }
-    }
+    DEFAULT_CSS = f"""
+    {FIND_CSS.replace("FindBase", "FindEverywhereScreen")}
+    FindEverywhereScreen.-narrow #beside {{ display: none; }}
     """
 
     found = getters.query_one("#found", EverywhereResults)
-    line = getters.query_one("#query", Input)
-    message = getters.query_one(MessageLine)
 
     @dataclass(eq=False)
     class _Answered(Message):
@@ -117,25 +104,17 @@ class FindEverywhereScreen(DismissOnceScreen[EverywhereHit | str | None]):
         self._home = home
         self._answered = ""
         self._is_done = False
-        self._opens_answer = False
-        """Whether Enter was pressed before there was a result."""
+        self._prober = DirectoryProber()
+        self._probing = threading.Lock()
 
     def compose(self) -> ComposeResult:
-        yield Header()
-        with Horizontal(id="box"):
-            yield Static("> ", id="prompt")
-            yield QueryLine(self._home.query, placeholder="names and text of all folders", compact=True, id="query")
-            yield Static(id="count", markup=False)
-        yield EverywhereResults(id="found")
-        yield MessageLine(id="message")
-        yield KeyLine()
+        yield from self.compose_find(self._home.query, "names and text of all folders", EverywhereResults(id="found"))
 
     def on_mount(self) -> None:
-        self.query_one(Header).status = HeaderStatus("home", live="FIND", follow=None)
+        self.header.status = HeaderStatus("home", live="FIND", follow=None)
         box = self.query_one("#box")
         box.border_title = "Find in all folders"
         box.border_subtitle = f"{label_key('find.leave')}: back"
-        self.found.border_title = "Results"
         self._search()
 
     # What is looked for
@@ -236,13 +215,27 @@ class FindEverywhereScreen(DismissOnceScreen[EverywhereHit | str | None]):
         self.found.show_folders(rows, keep=self._answered == text)
         self._answered = text
 
+    def read_content(self, hit: Hit, is_cancelled: Callable[[], bool]) -> NoteContent:
+        folder = self.found.find_folder(hit)
+        if folder is None:
+            return NoteContent(None)
+        with self._probing:  # one after the other: a disk that does not answer is waited for once
+            if is_cancelled():
+                return NoteContent(None)
+            if self._prober.is_directory(folder) is None:
+                return NoteContent(None, "The disk of this folder does not respond.")
+        with connect_without_journal(folder) as memory:
+            content = memory.inspect_path(hit.path)
+            return NoteContent(content.data, content.problem or NoteContent(None).problem)
+
+    @on(FailureReported)
+    def _show_failure(self, message: FailureReported) -> None:
+        self.message.show_message(message.reason, warning=True)
+
+    def on_unmount(self) -> None:
+        self._prober.__exit__()
+
     # What the person does
-
-    def action_move(self, step: int) -> None:
-        self.found.action_rows(step)
-
-    def action_page(self, pages: int) -> None:
-        self.found.action_pages(pages)
 
     @on(Input.Submitted, "#query")
     @on(ResultsView.Opened)
@@ -250,12 +243,11 @@ class FindEverywhereScreen(DismissOnceScreen[EverywhereHit | str | None]):
         """Open the note in its folder, at the line; once there is an answer to the query."""
         hit = self.found.cursor_item if self._answered == self.line.value else None
         self._opens_answer = hit is None and not self._is_done and bool(self.line.value.strip())
-        if hit is not None:
+        folder = self.found.find_folder(hit) if hit is not None else None
+        if hit is not None and folder is not None:
             line = get_line(hit)
             self._home.query = self.line.value
-            self.dismiss(
-                EverywhereHit(self.found.get_folder(hit), hit.path, line.line if line else None, get_matched_text(hit))
-            )
+            self.dismiss(EverywhereHit(folder, hit.path, line.line if line else None, get_matched_text(hit)))
         elif not self._opens_answer:
             self.message.show_message("Nothing to open.")
 

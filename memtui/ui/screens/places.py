@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from memtui.core.unicode import to_one_line
 from memtui.flows.home import FolderFacts, group_folders
+from memtui.flows.home_watch import MOST_FOLDERS, HomeWatcher, choose_watched
 from memtui.places.folders import (
     ENOUGH,
     MemoryLocation,
@@ -33,7 +34,7 @@ from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.home_state import EverywhereHit, HomeState
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.dialogs import DismissOnceScreen
-from memtui.ui.theme import to_content, truncate_middle
+from memtui.ui.theme import to_content, truncate, truncate_middle
 from memtui.ui.widgets.choice_list import ChoiceInput, ChoiceList
 from memtui.ui.widgets.home_rows import INDENT, HomeRows
 
@@ -86,10 +87,11 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
         Binding("slash", "search", "search all", id="places.search", tooltip="Search names and texts of all folders",
                 priority=True),
-        Binding("escape", "dismiss", "Back", id="places.back", tooltip="Cancel"),
+        Binding("f6", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
+        Binding("escape", "dismiss", "back", id="places.back", tooltip="Close the list"),
     ]  # fmt: skip
     AUTO_FOCUS = "Input"
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high")]  # noqa: RUF012 - as Textual has it
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high"), (36, "-tall"), (48, "-very-tall")]  # noqa: RUF012 - as Textual has it
 
     def __init__(self, home: HomeState, *, offers_demo: bool) -> None:
         super().__init__()
@@ -101,6 +103,9 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         self._on_screen: Sequence[MemoryLocation] = ()
         self._prompts: list[Content] = []
         self._formatter = HomeRows((), 0)
+        self._watcher = HomeWatcher(self._read_changed)
+        self._reading = threading.Lock()
+        """Held while a journal is read: one is at a time."""
 
     @property
     def _folders(self) -> Sequence[MemoryLocation]:
@@ -118,23 +123,22 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             yield _PathInput(words)
             yield Static(Content.from_markup(self._format_others()), id="others")
         yield MessageLine()
-        yield KeyLine("places.search", "places.complete", "places.back")
+        yield KeyLine("places.search", "places.watch", "places.complete", "places.back")
 
     def on_mount(self) -> None:
-        self.query_one(Header).status = HeaderStatus("home", live="", follow=False)
+        self._show_watched()
         if self._folders:
             self._show_folders(self._folders)
         else:
             self._show_intro("Searching for memory folders on this machine.")
-        self.query_one(MessageLine).show_message(
-            "Nothing is created or changed on disk. Rows are updated every few seconds."
-        )
+        self._show_watching()
         self.watch(self.query_one(ChoiceList), "scroll_y", self._note_scrolled, init=False)
         self._read_folders()
 
     def on_unmount(self) -> None:
         self._stops.set()
         self._scrolled.set()
+        self._watcher.watch(())
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_rows)
@@ -152,6 +156,10 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 self._call(self._show_folders, group_folders(found, self._home.folders))
                 find_again = time.monotonic() + max(_FIND_SECONDS, _SHARE * (time.monotonic() - began))
                 began = time.monotonic()
+            self._watcher.watch(
+                choose_watched(self._folders) if self._home.watches and not self._stops.is_set() else ()
+            )
+            self._call(self._show_watched)
             self._call(self._update_rows)  # ages go on, and other rows may be in sight
             if self._read_rows():
                 find_again = min(find_again, time.monotonic() + _READ_SECONDS)
@@ -170,7 +178,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                     break  # others are on screen
                 now = refresh_folder(place, reach)
                 is_gone |= now is None
-                facts = self._home.reader.read(place.path)
+                facts = self._read_facts(place)
                 if now is None:
                     continue
                 if place.path not in self._home.limits and now.responds:
@@ -179,6 +187,38 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 if now != place or facts != self._home.facts.get(place.path):
                     self._call(self._show_facts, now, facts)
         return is_gone
+
+    def _read_facts(self, place: MemoryLocation) -> FolderFacts:
+        with self._reading:
+            return self._home.reader.read(place.path)
+
+    def _read_changed(self, path: str) -> None:
+        """Read a folder that changed, in the thread that watches it; the next search finds one gone."""
+        place = next((each for each in self._folders if each.path == path), None)
+        if place is not None and not self._stops.is_set():
+            with DirectoryProber() as reach:
+                now = refresh_folder(place, reach)
+            if now is not None:
+                self._call(self._show_facts, now, self._read_facts(now))
+        self._call(self._show_watched)
+
+    def _show_watched(self) -> None:
+        """Say in the header how many folders are watched, and below the list whether that of the cursor is not."""
+        if not self.is_attached:
+            return
+        count = len(self._watcher.paths)
+        words = f"watching {count:,} of {len(self._folders):,}" if self._home.watches and self._folders else ""
+        self.query_one(Header).status = HeaderStatus("home", live=words, follow=False)
+        self._show_path()
+
+    def _show_watching(self) -> None:
+        """Say whether folders are watched in the background, and how that is changed."""
+        key = label_key("places.watch")
+        self.query_one(MessageLine).show_message(
+            f"Watching folders with a journal and small ones, at most {MOST_FOLDERS}. {key} stops it."
+            if self._home.watches
+            else f"Folders are not watched in the background. {key} watches them."
+        )
 
     def _wait(self, seconds: float) -> None:
         self._scrolled.wait(seconds)
@@ -264,8 +304,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         if at is not None and at < len(self._folders):
             place = self._folders[at]
             width = self.query_one(ChoiceList).size.width - INDENT
-            about = filter(None, (format_project(place), self._home.limits.get(place.path)))
-            lines = [to_content(truncate_middle(line, width)) for line in (place.display_path, "   ".join(about))]
+            not_watched = "not watched" if self._home.watches and place.path not in self._watcher.paths else ""
+            about = filter(None, (format_project(place), not_watched, self._home.limits.get(place.path)))
+            lines = [
+                to_content(truncate_middle(place.display_path, width)),
+                to_content(truncate("   ".join(about), width)),
+            ]
             self.query_one("#place", Static).update(Content("\n").join(lines))
 
     # Choosing
@@ -292,6 +336,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             self._open(int(event.value) - 1)
         elif event.value == _DEMO_KEY and self._offers_demo:
             self.dismiss(FolderChoice(DEMO))
+
+    def action_watch(self) -> None:
+        """Watch the folders in the background, or stop."""
+        self._home.watches = not self._home.watches
+        self._show_watching()
+        self._scrolled.set()  # the thread that reads them sets the watches
 
     def action_search(self) -> None:
         """Search all folders."""

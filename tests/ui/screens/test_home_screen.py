@@ -9,10 +9,14 @@ from textual.widgets import Input, OptionList, Static
 
 import memtui
 from memtui.audit.trend import KIND, SCHEMA
+from memtui.config import Config, LoadedConfig
+from memtui.config.settings import UiSettings
+from memtui.flows import home_watch
 from memtui.flows.home import FolderFacts, FolderFactsReader
 from memtui.fs.state import AUDITS, get_state_directory
 from memtui.places.claude_code import encode_path
 from memtui.places.folders import MemoryLocation, MemoryOwner
+from memtui.places.probe import DirectoryProber
 from memtui.ui.app import MemtuiApp
 from memtui.ui.screens import places as places_module
 from memtui.ui.screens.browse import BrowseScreen
@@ -125,6 +129,47 @@ async def test_rows_are_live(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         await wait_for(app, pilot, lambda: options.option_count == 4, "the end of the folder")
 
 
+async def test_folders_are_watched_where_the_person_wants_it_and_it_is_said_which(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places_module, "_READ_SECONDS", 3_600.0)  # nothing else looks
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await reach_home(app, pilot)
+        assert "Folders are not watched in the background" in screen_text(app)
+        await pilot.press("f6")
+        await wait_for(app, pilot, lambda: "watching 4 of 4" in screen_text(app), "the watches")
+        write(home / ".hermes" / "memories", "b.md", "Hermes 4")
+        await wait_for(app, pilot, lambda: "by Hermes 4" in find_row(app, "~/.hermes"), "the writer")
+        await wait_for(app, pilot, lambda: "2 files" in find_row(app, "~/.hermes"), "the file")
+        await pilot.press("f6")
+        await wait_for(app, pilot, lambda: "watching 4 of 4" not in screen_text(app), "the end of the watches")
+        monkeypatch.setattr(home_watch, "MOST_FOLDERS", 2)
+        await pilot.press("f6")
+        await wait_for(app, pilot, lambda: "watching 2 of 4" in screen_text(app), "two of them")
+        assert "by Hermes 4" in find_row(app, "~/.hermes")
+        await press_at_once(app, ["end", "end"])
+        await wait_for(app, pilot, lambda: "not watched" in screen_text(app), "which are not")
+
+
+async def test_watching_can_be_settled_for_good(home: Path) -> None:
+    del home
+    app = MemtuiApp(None, loaded=LoadedConfig(Config(ui=UiSettings(watch_home=True))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reach_home(app, pilot)
+        await wait_for(app, pilot, lambda: "watching 4 of 4" in screen_text(app), "the watches")
+
+
+def test_what_is_watched_is_bounded_and_first_what_has_a_journal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home / ".hermes" / "memories", "b.md", "Hermes")
+    many = [MemoryLocation(f"/nowhere/{number}", f"/nowhere/{number}", 1, 1) for number in range(3)]
+    large = MemoryLocation("/large", "/large", home_watch.MOST_FILES + 1, 1)
+    dead = MemoryLocation("/dead", "/dead", 0, None, is_counted=False)
+    recorded = MemoryLocation(str(home / ".hermes/memories"), "", home_watch.MOST_FILES + 1, 1)
+    monkeypatch.setattr(home_watch, "MOST_FOLDERS", 3)
+    assert home_watch.choose_watched([large, dead, *many, recorded]) == [recorded.path, "/nowhere/0", "/nowhere/1"]
+
+
 async def test_one_goes_in_and_comes_back_to_where_one_was(home: Path) -> None:
     del home
     app = MemtuiApp(None)
@@ -182,6 +227,30 @@ async def test_a_search_finds_in_all_folders_and_opens_the_note_at_the_line(home
         await reach_home(app, pilot)
         await pilot.press("slash")
         await wait_for(app, pilot, lambda: "Found in 1 folder." in screen_text(app), "the same query")
+
+
+async def test_beside_the_results_of_all_folders_stands_the_note(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = dict.fromkeys([str(home / ".codex/memories")], None)
+
+    class Prober(DirectoryProber):
+        def is_directory(self, path: str) -> bool | None:
+            return answers.get(path, True)
+
+    monkeypatch.setattr("memtui.ui.screens.find_everywhere.DirectoryProber", Prober)
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await reach_home(app, pilot)
+        await press_at_once(app, ["slash", *"We deploy two"])
+        await wait_for(app, pilot, lambda: "# Index" in screen_text(app), "the text of the note")
+        assert "line 3" in screen_text(app)
+        await press_at_once(app, ["ctrl+u", *"make"])
+        await wait_for(app, pilot, lambda: "The disk of this folder does not respond." in screen_text(app))
+        await pilot.resize_terminal(80, 24)
+        await wait_for(app, pilot, lambda: not app.screen.query_one("#beside").display, "the list alone")
+        await pilot.resize_terminal(120, 30)
+        answers.clear()
+        await press_at_once(app, ["ctrl+u", *"Tea"])
+        await wait_for(app, pilot, lambda: screen_text(app).count("Tea.") == 2, "a result and its note")
 
 
 async def test_a_search_says_what_it_cannot_do(home: Path) -> None:
