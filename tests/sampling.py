@@ -21,7 +21,9 @@ import pytest
 
 SWITCH = "MEMTUI_TESTS"
 _ASKED = os.environ.get(SWITCH, "")
-FULL = _ASKED == "full"
+FULL = _ASKED in ("full", "every")
+EVERY = _ASKED == "every"
+"""Whether each error is tried at each system call, which takes hours; else `FULL` tries a fourth of them."""
 _SEED = 1
 
 T = TypeVar("T")
@@ -46,8 +48,8 @@ def many(count: int, keep: int) -> int:
 
 def check() -> None:
     """Refuse a value of the switch that means nothing."""
-    if _ASKED not in ("", "full"):
-        raise pytest.UsageError(f"{SWITCH} is {_ASKED!r}; it may be 'full', or not there")
+    if _ASKED not in ("", "full", "every"):
+        raise pytest.UsageError(f"{SWITCH} is {_ASKED!r}; it may be 'full' or 'every', or not there")
 
 
 def chosen(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

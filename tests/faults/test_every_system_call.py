@@ -1,7 +1,8 @@
 """Killed at any system call, or with any of them failing: nothing is half done, nothing is lost, every answer is true.
 
-With `MEMTUI_TESTS=full` every call is killed at, and each error is tried at each call; else a sample, the same one
-each time, and another one of each thing that is tried.
+With `MEMTUI_TESTS=full` every call is killed at and written short, and a fourth of the errors are tried at each call,
+with `every` all of them, which takes hours; else a sample, the same one each time, and another one of each thing that is
+tried.
 """
 
 import json
@@ -16,7 +17,8 @@ from tests.faults import tracing, trying
 from tests.faults.checking import make_environment, run_module
 
 _STRIDES = {"kill": 23, "short": 7, "fail": 149, "fail on": 61}
-_WHOLE = {**dict.fromkeys(_STRIDES, 1), "fail on folder": 7, "fail on state": 7}
+_SHARE = 1 if sampling.EVERY else 4
+_WHOLE = {"kill": 1, "short": 1, "fail": _SHARE, "fail on": _SHARE, "fail on folder": 7, "fail on state": 7}
 _APART = {"kill": 3, "fail": 17, "fail on": 7, "fail on folder": 5, "fail on state": 5}
 if not sampling.FULL:
     _APART = {mode: stride * 11 for mode, stride in _APART.items()}

@@ -19,7 +19,7 @@ from memtui.ui.textual_private import character_to_key
 from tests.ui.conftest import FILES, Opening
 from tests.ui.screens.test_approval_screen import ask, look, proposal_of
 
-PARTS, KEYS = 10, 100
+PARTS, KEYS = 7, 100
 """How often each scene begins anew, and the keys that are pressed in it: 30,000 in all."""
 NOTES = FILES | {"link.md": "[a](alpha.md) <https://example.org>\n"}
 SIZES = ((80, 24), (120, 36), (200, 50), (40, 10))
