@@ -1,8 +1,7 @@
 """Killed at any system call, or with any of them failing: nothing is half done, nothing is lost, every answer is true.
 
 With `MEMTUI_TESTS=full` every call is killed at and written short, and a fourth of the errors are tried at each call,
-with `every` all of them, which takes hours; else a sample, the same one each time, and another one of each thing that is
-tried.
+with `every` all of them, which takes hours; else a sample, the same one each time, and another one of each thing.
 """
 
 import json
