@@ -22,6 +22,7 @@ from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.style import Style
+from textual.timer import Timer
 from textual.widget import Widget
 
 _STRIP_CACHES = {
@@ -38,6 +39,7 @@ def draw_faster() -> None:
     vars(textual_widget)["StylesCache"] = RowCache
     Widget.on_event = _handle_unless_closed  # type: ignore[method-assign, assignment]
     Screen.on_event = _handle_and_yield  # type: ignore[method-assign, assignment]
+    Timer.__init__ = _begin_timer  # type: ignore[method-assign, assignment]
     Screen._screen_resized = _lay_out_once  # type: ignore[method-assign, assignment]
 
 
@@ -63,6 +65,17 @@ async def _handle_unless_closed(widget: Widget, event: Event) -> None:
     """
     if not isinstance(event, Mount) or not (widget._closing or widget._pruning or not widget.app.is_running):
         await widget._on_message(event)
+
+
+_begin_any_timer = Timer.__init__
+
+
+def _begin_timer(timer: Timer, *arguments: Any, repeat: int | None = None, skip: bool = True, **options: Any) -> None:
+    """Begin a timer, of which the only call is not left out, however late it is.
+
+    A timer of less time than lies between two looks at the clock was never due.
+    """
+    _begin_any_timer(timer, *arguments, repeat=repeat, skip=skip and repeat != 0, **options)
 
 
 def _lay_out_once(screen: Screen[Any], size: Size) -> None:

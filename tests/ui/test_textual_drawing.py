@@ -1,5 +1,6 @@
 """The shorter way from a widget to the terminal draws what Textual's own way draws."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,18 @@ async def test_what_is_closed_before_it_has_its_widgets_is_not_mounted(
         await until(pilot, lambda: seeker._is_mounted)
         app._running = True
         assert [widget.border_title for widget in seeker.query("#here")] == ([] if closed else ["found"])
+
+
+async def test_what_is_due_at_once_is_done_however_slow_the_machine_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, seconds, done = MemtuiApp(str(tmp_path), state=str(tmp_path.with_name("state"))), itertools.count(), []
+    async with app.run_test() as pilot:
+        with monkeypatch.context() as slow:
+            slow.setattr("textual.timer._time.get_time", lambda: float(next(seconds)))
+            app.set_timer(0.001, lambda: done.append("once"))
+            await until(pilot, lambda: done)
+    assert done == ["once"]
 
 
 def test_a_strip_makes_the_caches_that_are_used() -> None:

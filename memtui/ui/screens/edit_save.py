@@ -62,6 +62,8 @@ class DraftController(Controller[OverlayScreen]):
         self._problem = ""
         self._is_other_editor_reported = False
         self._is_closed = False
+        self._is_kept_aside = False
+        """Whether the text is a draft of its own, behind which no other is written."""
         self.is_left = False
         """Whether the person has decided about the text."""
 
@@ -106,10 +108,13 @@ class DraftController(Controller[OverlayScreen]):
         if self.store is None:
             self.leave("Not saved.")
             return
+        self._is_kept_aside = True
         try:
             await self._set_aside(self.area.text)
             await self._drop_draft(basis.path)
         except (MemtuiError, OSError) as error:
+            self._is_kept_aside = False
+            self.save_draft()
             self.screen.message.show_message(f"Not closed: the text would be lost. {error}", warning=True)
             return
         again = f"{label_key('note.edit')} on this note"
@@ -154,6 +159,8 @@ class DraftController(Controller[OverlayScreen]):
     @controller_work(group="draft")
     async def _save_draft_later(self, basis: EditBase, text: str, cursor: tuple[int, int]) -> None:
         async with self._lock:  # in order: nothing that was dropped comes back
+            if self._is_kept_aside:
+                return
             problem = await asyncio.to_thread(self._write_draft, basis, text, cursor)
             other = await asyncio.to_thread(self.describe_other_editor, basis.path)
         if other:

@@ -406,6 +406,26 @@ async def test_closing_asks_and_what_is_not_saved_is_kept(editing: Editing) -> N
         await edit.wait_for(lambda: "a text not saved at" in edit.text)
 
 
+async def test_no_draft_comes_behind_a_text_that_is_not_to_be_saved(
+    editing: Editing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with editing("one\n") as edit:
+        drop = EditDraftStore.drop
+
+        def drop_late(drafts: EditDraftStore, path: str) -> None:
+            edit.app.call_from_thread(edit.screen.drafts.save_draft)  # as its timer does, in the midst of it
+            drop(drafts, path)
+
+        await edit.type("x")
+        monkeypatch.setattr(EditDraftStore, "drop", drop_late)
+        await edit.press("escape")
+        await edit.wait_for(lambda: isinstance(edit.app.screen, MenuScreen))
+        await edit.press("d")
+        await edit.wait_for(lambda: edit.app.left)
+    async with editing(asks=True) as edit:
+        await edit.wait_for(lambda: "a text not saved at" in edit.text)
+
+
 async def test_a_new_note_is_made_by_saving_it_and_not_before(editing: Editing) -> None:
     async with editing(new_text="---\nname: x\n---\n") as edit:
         assert edit.screen.drafts.is_unsaved
