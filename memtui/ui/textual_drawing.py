@@ -3,6 +3,9 @@
 A repaint of a whole screen takes Textual 20 to 40 ms of processor time, and a key that opens a screen leads to two or
 three. Half of that went to rows behind other widgets and to caches that are never used. What is drawn is the same, to
 the cell and the style: `tests/ui/test_textual_drawing.py` compares.
+
+Two faults of its messages are mended here as well: what is closed before it has its widgets is not mounted, and the
+only call of a timer is not left out.
 """
 
 import asyncio

@@ -137,7 +137,7 @@ class FindBase(DismissOnceScreen[Result]):
             hit: The result under the cursor.
             is_cancelled: Whether nobody waits for it any more.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # Textual's metaclass admits no abstract methods
 
     # The list and the note
 
