@@ -1,6 +1,7 @@
 """The shorter way from a widget to the terminal draws what Textual's own way draws."""
 
 import itertools
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from textual.widgets import Static
 
 from memtui.ui.app import MemtuiApp
 from memtui.ui.textual_drawing import RowCache, draw_faster
+from memtui.ui.widgets.tree.view import TreeView
 from tests.ui.conftest import until
 
 
@@ -74,7 +76,12 @@ async def test_each_kind_of_edge_is_drawn_as_textual_draws_it() -> None:
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "catppuccin-latte", "ansi-dark"])
-async def test_the_browser_is_drawn_as_textual_draws_it(tmp_path: Path, theme: str) -> None:
+async def test_the_browser_is_drawn_as_textual_draws_it(
+    tmp_path: Path, theme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, defaults = time.time_ns(), TreeView.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "now", lambda: now)  # no file grows older between the two
     (tmp_path / "note.md").write_text("# A note\n\nWith *words* and 漢字.\n\n- one\n- two\n" * 9, encoding="utf-8")
     app = MemtuiApp(str(tmp_path), state=str(tmp_path.with_name("state")))
     async with app.run_test(size=(120, 36)) as pilot:
