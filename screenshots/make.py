@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from pathlib import Path
 from textual.app import App
 from textual.pilot import Pilot
 from textual.strip import Strip
+from textual.widgets import OptionList
 
 import memtui
 from memtui.agents.chat.events import ChatOptions
@@ -32,6 +34,7 @@ from memtui.fs.exports import ExportWriter
 from memtui.fs.landlock import SandboxStatus
 from memtui.fs.write_helper import LocalWriter
 from memtui.memory import observe
+from memtui.places.claude_code import encode_path
 from memtui.review.folder_inspection import FolderInspection, ReviewOptions
 from memtui.review.inspection import AuditCallbacks
 from memtui.ui.app import MemtuiApp
@@ -42,6 +45,7 @@ from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.chat import ChatScreen
 from memtui.ui.screens.conflict import ConflictScreen
 from memtui.ui.screens.edit import EditScreen
+from memtui.ui.screens.places import FolderPickerScreen
 from tests.ui.chat.acting import Do, Play, Say, Step, Think
 from tests.ui.screens.audit.made import secret
 
@@ -69,6 +73,8 @@ class Picture:
     """Whether it is a chat: `talk` after a turn, `ask` while a question is open."""
     audit: bool = False
     """Whether it is an audit, some time after the last review."""
+    home: bool = False
+    """Whether it is the home, with the folders of several agents."""
 
 
 PICTURES = (
@@ -114,6 +120,8 @@ PICTURES = (
     Picture("review", keys=("3", "j", "j"), audit=True),
     Picture("review-80x24", (80, 24), keys=("3", "j", "j"), audit=True),
     Picture("review-run", keys=("3",), audit=True),
+    Picture("home", home=True),
+    Picture("find-everywhere", keys=("slash", *"deploy"), home=True),
 )
 
 _MEMORIES = {
@@ -153,7 +161,7 @@ def story() -> list[list[Step]]:
 async def scene(picture: Picture) -> AsyncIterator[App[int]]:
     """The application, driven to where the picture is taken."""
     with own_home() as folder:
-        play = _chatting if picture.chat else _auditing if picture.audit else _browsing
+        play = _chatting if picture.chat else _auditing if picture.audit else _at_home if picture.home else _browsing
         async with play(picture, folder) as pilot:
             for key in picture.keys:
                 await pilot.press(key)
@@ -289,6 +297,63 @@ async def _auditing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
             yield pilot
 
 
+_HOME = {
+    ".claude/projects/{shop}/memory/MEMORY.md": (2, "# Shop\n\n- [Deploying](deploying.md): from main, on Tuesdays\n"),
+    ".claude/projects/{shop}/memory/deploying.md": (2, "# Deploying\n\nDeploy from `main`, after Ana has looked.\n"),
+    ".claude/projects/{shop}/s.jsonl": (2, '{{"cwd": "{home}/src/shop"}}\n'),
+    ".claude/projects/{importer}/memory/MEMORY.md": (50, "# Importer\n\nPrice lists come on the first Monday.\n"),
+    ".claude/projects/{importer}/s.jsonl": (50, '{{"cwd": "{home}/src/importer"}}\n'),
+    ".codex/memories/memory_summary.md": (5, "v1\nRuns `make deploy` itself; asks before it pushes.\n"),
+    ".codex/memories/rollout_summaries/one.md": (6, "# The release of Tuesday\n\nmake deploy, then the smoke test\n"),
+    ".gemini/tmp/shop/memory/MEMORY.md": (120, "- The staging server is deployed each night\n"),
+    ".gemini/tmp/shop/.project_root": (120, "{home}/src/shop\n"),
+    ".hermes/memories/MEMORY.md": (9, "Prefers short answers.\n§\nThe deploy key is in the vault.\n"),
+    ".hermes/memories/USER.md": (9, "Mara, Lisbon.\n"),
+    ".openclaw/workspace/SOUL.md": (30, "You are careful.\n"),
+    ".openclaw/workspace/memory/2026-11-20.md": (30, "# Friday\n\n- Helped with the deploy of the shop\n"),
+    "src/shop/.serena/memories/style.md": (700, "# Style\n\nShort functions.\n"),
+    ".serena/serena_config.yml": (700, "projects:\n- {home}/src/shop\n"),
+}
+"""Files of a home: how many hours ago each was written, and its text."""
+_FOLDERS = 7
+
+
+@asynccontextmanager
+async def _at_home(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
+    """The home, with the folders of several agents, some of which wrote since the person looked."""
+    home = folder.parent.parent
+    folder.rmdir()
+    projects = {name: home / "src" / name for name in ("shop", "importer")}
+    encoded = {name: encode_path(str(project)) for name, project in projects.items()}
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "MEMTUI_DIR"):
+        os.environ.pop(name, None)
+    for project in projects.values():
+        project.mkdir(parents=True)
+    for name, (hours, text) in _HOME.items():
+        path = home / name.format(**encoded)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(home=home, **encoded), encoding="utf-8")
+        written = time.time() - hours * 3600
+        os.utime(path, (written, written))
+    with memtui.open(home / ".codex/memories") as memory:
+        memory.set_metadata("seen", str(memory.get_head()[0]))
+        note = {"command": "create", "path": "/memories/rollout_summaries/two.md", "file_text": "# The fix\n"}
+        memory.execute(note, actor=memtui.Agent("Codex"))
+    app = MemtuiApp(None)
+    before = Path.cwd()
+    os.chdir(home)
+    try:
+        async with app.run_test(size=picture.size) as pilot:
+            app.theme = picture.theme
+            await until(pilot, lambda: isinstance(app.screen, FolderPickerScreen))
+            await until(pilot, lambda: app.screen.query_one(OptionList).option_count == _FOLDERS)
+            rows = app.screen.query_one(OptionList)
+            await until(pilot, lambda: any("unseen" in str(option.prompt) for option in rows.options))
+            yield pilot
+    finally:
+        os.chdir(before)
+
+
 _OLD_NOTES = {
     7: "# 7 October\n\n- The licence of the importer is renewed every March, by Ana\n"
     "- The queue is called `billing.reminders`\n",
@@ -359,7 +424,10 @@ async def settled(pilot: Pilot[int]) -> None:
         for box in pilot.app.screen.query("Input, TextArea"):
             box.cursor_blink = False  # type: ignore[attr-defined]
         now = pilot.app.screen._compositor.render_strips()
-        is_over = all(worker.is_finished or not worker._thread_worker for worker in pilot.app.workers)
+        is_over = all(
+            worker.is_finished or not worker._thread_worker or isinstance(worker.node, FolderPickerScreen)
+            for worker in pilot.app.workers  # the home reads its folders as long as it is open
+        )
         before, same = now, same + 1 if is_over and now == before else 0
         return same >= 5
 

@@ -207,6 +207,11 @@ def list_limits(place: MemoryLocation) -> list[str]:
     return [words for rule in rules if dialect.name and (words := format_limits(rule, LIMIT))]
 
 
+def format_project_or_path(place: MemoryLocation) -> str:
+    """The project that they are about, or else where they are; on one line."""
+    return to_one_line(format_path(place.project)) if place.project else place.display_path
+
+
 def format_project(place: MemoryLocation) -> str:
     """Which project they are about, and whether it is still there; empty where there is none."""
     if not place.responds:

@@ -20,7 +20,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.memory import connect_without_journal
-from memtui.places.folders import MemoryLocation, find_memory_folders, format_owner
+from memtui.places.folders import MemoryLocation, find_memory_folders, format_owner, format_project_or_path
 from memtui.places.probe import DirectoryProber
 from memtui.search.everywhere import FolderResults, search_folders
 from memtui.search.query import FILTERS, InvalidQuery, Query, parse_query
@@ -208,10 +208,9 @@ class FindEverywhereScreen(FindBase[EverywhereHit | str | None]):
         rows: list[tuple[str, ResultRow]] = []
         for each in hits:
             folder = each.place.path
-            rows.append((folder, LabelRow(f"{format_owner(each.place)}  {each.place.display_path}")))
-            names = each.found.names
-            scope = Scope.ALL if names.hits or names.similar else Scope.TEXT
-            rows += [(folder, row) for row in build_result_rows(each.found, scope) if not isinstance(row, PAST)]
+            rows.append((folder, LabelRow(f"{format_owner(each.place)}  {format_project_or_path(each.place)}")))
+            found = build_result_rows(each.found, Scope.TEXT)
+            rows += [(folder, row) for row in found if not isinstance(row, PAST)]
         self.found.show_folders(rows, keep=self._answered == text)
         self._answered = text
 

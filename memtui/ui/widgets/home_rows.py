@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_age, format_count, format_short_count, format_size
 from memtui.flows.home import FolderFacts
-from memtui.places.folders import MemoryLocation, format_owner
+from memtui.places.folders import MemoryLocation, format_owner, format_project_or_path
 from memtui.ui.theme import to_content, truncate_apart, truncate_middle
 
 KEYS = 9
@@ -40,7 +39,7 @@ class HomeRows:
     def __init__(self, places: Sequence[MemoryLocation], width: int) -> None:
         owners = [truncate_middle(format_owner(place), _OWNER_WIDTH) for place in places]
         gone = ["  (missing)" if place.project_exists is False else "" for place in places]
-        names = [to_one_line(format_path(each.project)) if each.project else each.display_path for each in places]
+        names = [format_project_or_path(each) for each in places]
         owner_width = max(map(cell_len, owners), default=0)
         room = max(width - INDENT - owner_width - 2 * _GAP, 0)
         widest = max((cell_len(name + words) for name, words in zip(names, gone, strict=True)), default=0)
