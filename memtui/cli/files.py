@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -15,8 +16,9 @@ from memtui.core.history import ActionResult
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
-from memtui.flows.files import find_broken_links, format_broken_links
-from memtui.notes.links import Backlink
+from memtui.flows import linked
+from memtui.flows.linked import PlannedLinks
+from memtui.knowledge.rewriting import LinkChange, LinkPlan
 
 # `memtui mv` and `memtui cp`.
 
@@ -25,6 +27,50 @@ def add_move_options(parser: Parser) -> None:
     """Declare the arguments of both."""
     parser.add_value("paths", "PATH", "files, and last the new name or a directory", nargs="+")
     parser.add_flag("-n --dry-run", "only list what would change")
+    _add_links_option(parser)
+
+
+_LINKS = ("ask", "rewrite", "leave")
+_NO_LINKS: Mapping[str, object] = {"broken_links": [], "rewritten_links": []}
+
+
+def _add_links_option(parser: Parser) -> None:
+    parser.add_value("--links", "HOW", "links that break: ask, rewrite, leave", choices=_LINKS, default="ask")
+
+
+def _choose_rewriting(options: Options, given: argparse.Namespace, plan: LinkPlan, question: str) -> bool:
+    """Whether links are rewritten: as the person said, or says now if she can be asked."""
+    if not plan.rewritten or given.links != "ask":
+        return bool(given.links == "rewrite")
+    if given.dry_run or options.json or not output.is_terminal(sys.stdin) or not output.is_terminal(sys.stderr):
+        return False
+    output.print_message(f"{linked.format_places(plan.rewritten)}.")
+    return restore.confirm(f"{question} {linked.format_count_of_links(plan.rewritten)}?", "Not rewritten")
+
+
+def _print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool) -> None:
+    """Say what became of the links, and how they would follow."""
+    words = linked.format_done(plan, is_rewritten=is_rewritten)
+    if words and not options.json:
+        again = " --links rewrite rewrites them." if plan.rewritten and not is_rewritten else ""
+        output.print_message(f"{words}{again}")
+
+
+def _serialize_links(plan: LinkPlan, *, is_rewritten: bool) -> dict[str, object]:
+    broken = plan.left if is_rewritten else plan.changes
+    return {
+        "broken_links": [_serialize_link(each) for each in broken],
+        "rewritten_links": [_serialize_link(each) for each in plan.rewritten] if is_rewritten else [],
+    }
+
+
+def _serialize_link(each: LinkChange) -> dict[str, object]:
+    place = {"path": str(MemoryPath.from_relative(each.source)), "line": each.link.line, "target": each.link.target}
+    return {
+        **place,
+        **({"written": each.written} if each.written else {}),
+        **({"left": each.left} if each.left else {}),
+    }
 
 
 def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) -> int:
@@ -36,17 +82,21 @@ def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) 
     path = context.resolve_folder(options)
     with open_memory(path, options) as memory:
         pairs = _resolve_targets(memory, given.paths, path, verb)
-        act = memory.files.move if verb == "mv" else memory.files.copy
-        result = act(pairs, rehearse=given.dry_run)
-        broken = find_broken_links(memory, pairs, result) if verb == "mv" else []
-        if broken and not options.json:
-            output.print_message(format_broken_links(broken))
+        plan_links, act = (
+            (linked.plan_moved_links, linked.move) if verb == "mv" else (linked.plan_copied_links, linked.copy)
+        )
+        planned = plan_links(memory, pairs)
+        rewrite = _choose_rewriting(options, given, planned.plan, "Rewrite")
+        result, plan = act(memory, pairs, planned if rewrite else PlannedLinks(), rehearse=given.dry_run)
+        plan = plan if rewrite else planned.plan
+        if result.changes:
+            _print_links(options, plan, is_rewritten=rewrite)
         if given.dry_run and result.changes and not options.json:
             for old, new in pairs.items():
                 output.print_line(f"{to_one_line(old)} -> {to_one_line(new)}")
             return ExitCode.OK
         done = _format_moved(pairs, result, past) if result.event else ""
-        more = {"broken_links": [_serialize_link(each) for each in broken]} if verb == "mv" else {}
+        more = _serialize_links(plan, is_rewritten=rewrite) if result.changes else _NO_LINKS
         code = restore.print_result(result, options, done, folder=path, dry_run=given.dry_run, more=more)
         has_name_already = result.event is None and not result.changes and not result.skipped
         return ExitCode.FINDINGS if has_name_already else code
@@ -81,10 +131,6 @@ def _format_moved(pairs: Mapping[str, str], result: ActionResult, past: str) -> 
     return f"{to_one_line(what)}. {restore.format_undo_hint(result)}"
 
 
-def _serialize_link(broken: Backlink) -> dict[str, object]:
-    return {"path": str(MemoryPath.from_relative(broken.path)), "line": broken.link.line, "target": broken.link.target}
-
-
 MV_VERB = Verb("mv", add_move_options, partial(run_move, verb="mv", past="moved"))
 CP_VERB = Verb("cp", add_move_options, partial(run_move, verb="cp", past="copied"))
 
@@ -97,6 +143,7 @@ _NOT_DELETED = "Not deleted"
 def add_rm_options(parser: Parser) -> None:
     parser.add_value("paths", "PATH", "files, or directories with everything in them", nargs="+")
     restore.add_confirm_options(parser)
+    _add_links_option(parser)
 
 
 def run_rm(options: Options, arguments: argparse.Namespace) -> int:
@@ -108,8 +155,18 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
         raise UsageError("memtui rm: that is the whole folder. Name a file in it.")
     paths = list(dict.fromkeys(place.relative for place in found))
     with open_memory(path, options) as memory:
+        planned = linked.plan_deleted_links(memory, paths)
+        rewrite = _choose_rewriting(options, arguments, planned.plan, "Keep only the words of")
+        links = planned if rewrite else PlannedLinks()
+
+        def act(rehearse: bool) -> ActionResult:
+            result, plan = linked.delete(memory, paths, links, rehearse=rehearse)
+            if result.changes and (arguments.dry_run or not rehearse):
+                _print_links(options, plan if rewrite else planned.plan, is_rewritten=rewrite)
+            return result
+
         return restore.run_with_confirmation(
-            lambda rehearse: memory.files.delete(paths, rehearse=rehearse),
+            act,
             options,
             arguments,
             done=lambda result: _format_deleted(paths, result),

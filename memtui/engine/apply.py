@@ -35,7 +35,8 @@ class ChangeSet:
     """The versions that paths are to hold.
 
     Attributes:
-        target: The version that each path is to hold; `None` for nothing.
+        target: The version that each path is to hold; `None` for nothing. A file that is moved to a path may hold
+            another text there; what is expected of it is said of where it stands now.
         expected: What must stand at a path now; a path that is not named here may hold anything.
         texts: Bytes by SHA-256, of versions that are new.
         moves: Things that are to be moved, as `(from, to)`; before anything else.
@@ -185,13 +186,19 @@ class PreparedChangeSet:
     def _plan_step(self, path: str, change_set: ChangeSet) -> _ChangeStep | None:
         """What has to be done at one path; `None` for nothing."""
         target = change_set.target[path]
-        try:
-            node = reconcile.find_node(self._store, path)
-            now = self._ledger.compare_path(path, node)
-        except (OSError, SymlinkEscape) as error:
-            self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail=explain_error(error)))
-            return None
-        expected = change_set.expected.get(path, now)
+        arrival = self.relocation.find_arrival(path)
+        node: Node | None
+        now: Version | None
+        if arrival is not None:
+            node, now = arrival
+        else:
+            try:
+                node = reconcile.find_node(self._store, path)
+                now = self._ledger.compare_path(path, node)
+            except (OSError, SymlinkEscape) as error:
+                self.skipped.append(SkippedPath(path, SkipReason.UNREADABLE, detail=explain_error(error)))
+                return None
+        expected = now if arrival is not None else change_set.expected.get(path, now)
         is_taken = change_set.fresh and now is not None and expected is None
         if now == target and not is_taken:
             if now != expected:
@@ -348,6 +355,9 @@ class PreparedChangeSet:
 
     def _apply_step(self, transaction: Transaction, step: _ChangeStep, done: AppliedChanges) -> str:
         """Take one step. Returns why no other one needs to be tried, if so."""
+        if self.relocation.find_arrival(step.path) is not None and done.known.get(step.path) is None:
+            done.skipped.append(SkippedPath(step.path, SkipReason.NOT_WRITTEN, detail="it could not be moved"))
+            return ""
         try:
             known = self._perform_step(transaction, step, done)
         except UnconfirmedChange:
@@ -399,6 +409,8 @@ class PreparedChangeSet:
             written = transaction.make_link(path, data, mtime_ns=mtime_ns)
         else:
             expected = step.node.stamp if step.node is not None else None
+            if self.relocation.find_arrival(step.path) is not None and (moved := done.known[step.path]) is not None:
+                expected = moved.stamp
             written = transaction.write(path, data, expected=expected, attributes=step.after.attributes)
         self._note_parents(written.made, done)
         return KnownPath(step.after, written.node.stamp)

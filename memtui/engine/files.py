@@ -7,6 +7,7 @@ takes all of it back in one step.
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Unpack
 
 from memtui.core import paths as core_paths
@@ -20,7 +21,7 @@ from memtui.engine import reconcile
 from memtui.engine.apply import ChangeSet
 from memtui.engine.context import EngineContext
 from memtui.engine.ledger import Ledger
-from memtui.engine.moves import find_common_directory
+from memtui.engine.moves import find_common_directory, find_nearest
 from memtui.engine.protection import note_protected
 from memtui.engine.refusals import explain_error
 from memtui.engine.restore import ActionOptions, ActionRecord, Restorer, add_remaining
@@ -28,6 +29,7 @@ from memtui.store.base import Node
 
 _YOU = Person()
 _DIRECTORY = Version(EntryKind.DIRECTORY)
+_NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 _WHY_BAD = {
     MessageKey.BAD_CHARACTER: "a character in it is not allowed",
     MessageKey.NAME_TOO_LONG: "a name of over 255 bytes",
@@ -53,6 +55,7 @@ class FileOperations:
         moves: Mapping[str, str],
         *,
         expected: Mapping[str, Version | None] | None = None,
+        texts: Mapping[str, bytes] = _NO_TEXTS,
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
@@ -64,6 +67,7 @@ class FileOperations:
         Args:
             moves: New names by old ones.
             expected: What must stand at a path now, where that matters.
+            texts: What notes say afterwards, by their paths then: those whose links are rewritten with it.
             actor: Who does it.
             options: See `ActionOptions`.
         """
@@ -78,7 +82,10 @@ class FileOperations:
             found = {real[old]: real[new] for old, new in pairs.items() if new not in refused}
             known = {real[path]: version for path, version in (expected or {}).items()}
             missing = [SkippedPath(path, SkipReason.MISSING) for path in same if not self._exists(path)]
-            return ChangeSet({}, known, moves=tuple(found.items()), known_conflicts=(*bad, *missing), fresh=True)
+            target, data = self._make_target(texts, {new: real[new] for new in pairs.values()})
+            return ChangeSet(
+                target, known, data, moves=tuple(found.items()), known_conflicts=(*bad, *missing), fresh=True
+            )
 
         path, new_path = next(iter(pairs.items())) if len(pairs) == 1 else (None, None)
         action = ActionRecord("rename", actor, "Not moved", path=path, new_path=new_path)
@@ -89,6 +96,7 @@ class FileOperations:
         copies: Mapping[str, str],
         *,
         expected: Mapping[str, Version | None] | None = None,
+        texts: Mapping[str, bytes] = _NO_TEXTS,
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
@@ -96,13 +104,16 @@ class FileOperations:
         validate_relative_paths(copies)
         old, new = next(iter(copies.items())) if len(copies) == 1 else (None, None)
         action = ActionRecord("copy", actor, "Not copied", path=new, note=f"of {old}" if old is not None else "")
-        return self._restorer.run(lambda ledger: self._build_copy(copies, expected or {}, ledger), action, **options)
+        return self._restorer.run(
+            lambda ledger: self._build_copy(copies, expected or {}, texts, ledger), action, **options
+        )
 
     def delete(
         self,
         paths: Collection[str],
         *,
         expected: Mapping[str, Version | None] | None = None,
+        texts: Mapping[str, bytes] = _NO_TEXTS,
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
@@ -115,7 +126,7 @@ class FileOperations:
 
         one = next(iter(paths)) if len(paths) == 1 else None
         action = ActionRecord("delete", actor, "Not deleted", path=one)
-        restored = self._restorer.run(lambda _: self._build_deletion(paths, expected or {}), action, **options)
+        restored = self._restorer.run(lambda _: self._build_deletion(paths, expected or {}, texts), action, **options)
         if options.get("rehearse") or restored.event is None:
             return restored
         return add_remaining(reconcile.resolve_paths(self._context.store, paths).values(), restored)
@@ -209,7 +220,11 @@ class FileOperations:
         return self._restorer.run(build, action)
 
     def _build_copy(
-        self, copies: Mapping[str, str], expected: Mapping[str, Version | None], ledger: Ledger
+        self,
+        copies: Mapping[str, str],
+        expected: Mapping[str, Version | None],
+        texts: Mapping[str, bytes],
+        ledger: Ledger,
     ) -> ChangeSet:
         versions: dict[str, Version | None] = {}
         skipped: list[SkippedPath] = []
@@ -242,9 +257,14 @@ class FileOperations:
                 else:
                     versions[path] = replace(version, attributes=UNKNOWN) if version is not None else None
         free: dict[str, Version | None] = dict.fromkeys(versions, None)
-        return ChangeSet(versions, free, dict(ledger.texts), known_conflicts=tuple(skipped), fresh=True)
+        rewritten, data = self._make_target(texts, {new: self._resolve(new) for new in copies.values()})
+        free |= {path: expected[path] for path in rewritten if path not in versions and path in expected}
+        versions |= {path: version for path, version in rewritten.items() if path in free}
+        return ChangeSet(versions, free, {**ledger.texts, **data}, known_conflicts=tuple(skipped), fresh=True)
 
-    def _build_deletion(self, paths: Collection[str], expected: Mapping[str, Version | None]) -> ChangeSet:
+    def _build_deletion(
+        self, paths: Collection[str], expected: Mapping[str, Version | None], texts: Mapping[str, bytes]
+    ) -> ChangeSet:
         versions: dict[str, Version | None] = {}
         skipped: list[SkippedPath] = []
         real = reconcile.resolve_paths(self._context.store, [*paths, *expected])
@@ -258,7 +278,23 @@ class FileOperations:
                 skipped.append(SkippedPath(path, SkipReason.MISSING))
             versions.update(dict.fromkeys((node.path for node in nodes), None))
         known = {real[path]: version for path, version in expected.items()}
-        return ChangeSet(versions, known, known_conflicts=tuple(skipped), others=True)
+        rewritten, data = self._make_target(texts, {})
+        return ChangeSet(rewritten | versions, known, data, known_conflicts=tuple(skipped), others=True)
+
+    def _make_target(
+        self, texts: Mapping[str, bytes], arrivals: Mapping[str, str]
+    ) -> tuple[dict[str, Version | None], dict[str, bytes]]:
+        """The versions that notes are to hold, by their real paths, and the bytes by their hashes.
+
+        Args:
+            arrivals: The real paths of new names.
+        """
+        target: dict[str, Version | None] = {}
+        for path, data in texts.items():
+            top = find_nearest(path, arrivals)
+            real = arrivals[top] + path[len(top) :] if top is not None else self._resolve(path)
+            target[real] = Version(EntryKind.FILE, sha256(data), len(data))
+        return target, {sha256(data): data for data in texts.values()}
 
     def _collect_tree(self, path: str) -> list[Node]:
         """What stands at a path itself, and all that is in it; nothing where nothing stands."""

@@ -157,7 +157,8 @@ class _EventChanges(NamedTuple):
             return None
         before, after = self.changes[path]
         if path in self.moved:
-            return PathVersion(self.event, path, after, after, moved_from=self.moved[path])
+            source = self.moved[path]
+            return PathVersion(self.event, path, self.changes[source][0], after, moved_from=source)
         return PathVersion(self.event, path, before, after, moved_to=self.moved_to.get(path))
 
 

@@ -6,6 +6,7 @@ found before the first step; what fails in the middle leaves nothing out of sigh
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from unicodedata import normalize
 
 from memtui.core.errors import MemtuiError, UnsettledChange
@@ -74,6 +75,14 @@ class MovePlan:
 
     def is_moving(self, path: str) -> bool:
         return find_nearest(path, self._tops) is not None
+
+    def find_arrival(self, path: str) -> tuple[Node, Version] | None:
+        """What will stand at a path by these moves, as it stands elsewhere now."""
+        return self._arrivals.get(path)
+
+    @cached_property
+    def _arrivals(self) -> dict[str, tuple[Node, Version]]:
+        return {move.map_path(node.path): (node, version) for move in self.moves for node, version in move.nodes}
 
     def get_changes(self) -> tuple[Change, ...]:
         made = (Change(path, None, version) for path, version in self.made.items())

@@ -81,8 +81,8 @@ def expand_moves(tops: Iterable[tuple[str, str]], changes: Iterable[Change]) -> 
         if change.after is None or (top := find_nearest(change.path, came_from)) is None:
             continue
         old = came_from[top] + change.path[len(top) :]
-        if stood.get(old) == change.after:
-            found[change.path] = old
+        if (before := stood.get(old)) == change.after or (before is not None and before.kind is change.after.kind):
+            found[change.path] = old  # its text may have been changed along with it
     return found
 
 

@@ -327,6 +327,8 @@ class Recovery:
             if made and {path: known.version if known else None for path, known in now.items()} != after:
                 transaction.unmake(made)
                 now = self.get_known(event.changes)
+            if self._write_moved(event, now, transaction):
+                now = self.get_known(event.changes)
         if now is None:
             self._journal.append_events([], intent=intent.id)  # not ours to look at any more
             return
@@ -345,8 +347,9 @@ class Recovery:
             self._journal.append_events([] if self._was_refused(event) else [aborted], intent=intent.id)
         else:
             # What stands elsewhere is from outside: reconcile tells.
-            done = [change for change in event.changes if current[change.path] == after[change.path]]
-            done = [change for change in done if before[change.path] != after[change.path]]
+            after |= _find_unwritten(event, current)
+            done = [replace(each, after=after[each.path]) for each in event.changes if each.path in after]
+            done = [each for each in done if current[each.path] == each.after and before[each.path] != each.after]
             if done and (event.command in _IN_STEPS or isinstance(event.actor, Person)):
                 note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
                 moved = find_completed_moves(event, done)
@@ -356,6 +359,20 @@ class Recovery:
                 self._journal.append_events([self._note_protected(settled)], known=left, intent=intent.id)
             else:
                 self._journal.append_events([], intent=intent.id)
+
+    def _write_moved(self, event: Event, now: Mapping[str, KnownPath | None], transaction: Transaction) -> bool:
+        """Write the new texts of files that were moved, and that were to be written there next."""
+        has_written = False
+        after = {change.path: change.after for change in event.changes}
+        for new, was in _find_unwritten(event, {path: known and known.version for path, known in now.items()}).items():
+            version, known = after[new], now[new]
+            data = self._journal.get_text(version.sha256) if version is not None and version.sha256 else None
+            if data is None or known is None or known.version != was:
+                continue
+            with contextlib.suppress(ConcurrentChange, UnconfirmedChange):
+                transaction.write(MemoryPath.from_relative(new), data, expected=known.stamp)
+            has_written = True
+        return has_written
 
     def _was_refused(self, event: Event) -> bool:
         """Whether it was answered, and recorded, that an event could not be: its directories only had to go."""
@@ -418,6 +435,14 @@ class Recovery:
                 raise
             return Version(node.kind, None, node.size)
         return Version(EntryKind.FILE, sha256(data), len(data))
+
+
+def _find_unwritten(event: Event, current: Mapping[str, Version | None]) -> dict[str, Version | None]:
+    """What stands at new names as it was at the old ones, although it was to have another text there."""
+    stood = {change.path: change.before for change in reversed(event.changes)}
+    after = {change.path: change.after for change in event.changes}
+    moved = find_moves(event).items()
+    return {new: stood[old] for new, old in moved if after[new] != stood.get(old) == current.get(new) is not None}
 
 
 def _find_position(event: Event) -> MemoryPath:

@@ -62,9 +62,12 @@ def invert_moves(event: Event, moved_tops: Sequence[tuple[str, str]]) -> ChangeS
     moved = find_moves(event)
     sources = set(moved.values())
     changes = [change for change in squash_changes(event.changes) if change.path in moved or change.path not in sources]
+    stood = {change.path: change.before for change in event.changes}
+    came = {change.path: change.after for change in changes}
+    rewritten = {old: stood[old] for new, old in moved.items() if stood.get(old) != came.get(new)}
     return ChangeSet(
-        {change.path: change.before for change in changes if change.path not in moved},
-        {change.path: change.after for change in changes},
+        {change.path: change.before for change in changes if change.path not in moved} | rewritten,
+        came,
         moves=tuple((new, old) for old, new in moved_tops),
     )
 
@@ -357,7 +360,10 @@ class Restorer:
     ) -> Event:
         if len(moved) == 1 and action.new_path is None:
             action = replace(action, path=moved[0][0], new_path=moved[0][1])  # of many, only this one could be moved
-        if len(moved) == 1 and not relocation.is_entangled:
+        sources = expand_moves(moved, changes)
+        stood = {change.path: change.before for change in changes}
+        is_plain = all(change.after == stood.get(sources.get(change.path, ""), change.after) for change in changes)
+        if len(moved) == 1 and not relocation.is_entangled and is_plain:
             moved = ()  # the event's own path and new path tell it
         files = [change for change in changes if _get_kind(change) is not EntryKind.DIRECTORY]
         path = action.path
@@ -376,7 +382,7 @@ class Restorer:
             undoes=tuple(seq for seq, about in action.undoes.items() if about & changed or not about & stays),
             added=counts.added if counts else None,
             removed=counts.removed if counts else None,
-            note=_format_note(action, set(expand_moves(moved, changes).values()), files, len(skipped)),
+            note=_format_note(action, set(sources.values()), files, len(skipped)),
         )
 
 

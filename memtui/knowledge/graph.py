@@ -212,9 +212,17 @@ class Graph:
         if id not in self._notes:
             kind, index, key = ("tag", self._by_tag, id[1:]) if id.startswith("#") else ("folder", self._by_folder, id)
             return [Edge(path, kind, (id,)) for path in sorted(index.get(key, ()))] if kind in kinds else []
-        sources = {source for key in list_note_keys(id, self._notes[id]) for source in self._linkers.get(key, ())}
+        sources = self.get_linkers(id, self._notes[id])
         edges = (edge for source in sorted(sources | {id}) for edge in self.get_edges(source))
         return [edge for edge in edges if edge.kind in kinds and id in edge.targets]
+
+    def get_linkers(self, path: str, note: ParsedNote | None) -> set[str]:
+        """The notes with a link that may mean a note at a path, whether it is there or not."""
+        return {source for key in list_note_keys(path, note) for source in self._linkers.get(key, ())}
+
+    def resolve(self, link: Link, source: str) -> tuple[str, ...]:
+        """The paths that a link in a note may mean; `source` is the path of that note."""
+        return self._names.resolve(link, source)
 
     def find(self, name: str) -> tuple[str, ...]:
         """The notes that a person may mean: by path, name, title, alias or permalink; several if it is ambiguous."""

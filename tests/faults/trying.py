@@ -53,6 +53,7 @@ class Trial:
         steps_aside: Whether a thing may be out of sight for a moment, as another one takes its place.
         store: What the folder's store is made with: as on a file system that lacks something.
         far: Whether the state directory is on another file system than the folder.
+        moved: Old paths by new ones, of files that are moved first, and get their new texts then.
     """
 
     act: Act | None
@@ -64,6 +65,7 @@ class Trial:
     steps_aside: bool = False
     store: Mapping[str, Any] = field(default_factory=dict)
     far: bool = False
+    moved: Mapping[str, str] = field(default_factory=dict)
 
 
 FAR = ", with its state elsewhere"
@@ -77,6 +79,7 @@ def trials() -> dict[str, Trial]:
     """Everything that is tried, by name."""
     found = {name: Trial(act) for name, act in work.COMMANDS.items()}
     found |= {name: Trial(act, in_steps=name != "write") for name, act in work.PUTTING_BACK.items()}
+    found["move and rewrite"] = replace(found["move and rewrite"], moved={"p/f": "f", "n/d/x": "d/x"})
     found |= {f"{name}, after others": Trial(act, work.outside) for name, act in work.COMMANDS.items()}
     for name in ("create in new directories", "overwrite", "delete a directory"):
         found[f"{name}, without nameless files"] = Trial(work.COMMANDS[name], store=_NAMED)
@@ -263,7 +266,7 @@ class Bench:
         wrong += [
             f"{path} is neither old nor new: {work.sized(self.bare.get(path))}"
             for path in set(self.bare) | set(old) | set(new)
-            if self.bare.get(path) not in (old.get(path), new.get(path))
+            if self.bare.get(path) not in (old.get(path), new.get(path), old.get(self.trial.moved.get(path, path)))
             and not _is_being_filled(self.bare.get(path), new.get(path))
             and not (self.trial.steps_aside and path not in self.bare)
         ]

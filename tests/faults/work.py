@@ -164,6 +164,11 @@ PUTTING_BACK: dict[str, Act] = {
     "move": putting_back(
         lambda engine: engine.files.move({"f": "g", "g": "f", "d/x": "n/x", "h": "d/h"}, actor=YOU),
     ),
+    "move and rewrite": putting_back(
+        lambda engine: engine.files.move(
+            {"f": "p/f", "d": "n/d"}, texts={"p/f": b"1\n", "n/d/x": b"moved\n", "h/z": b"z\n"}, actor=YOU
+        ),
+    ),
 }
 
 
