@@ -3,26 +3,24 @@
 A question is asked where more than one file, or something protected, is at stake.
 """
 
-import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal, Protocol
 
-from memtui.core.errors import SymlinkEscape
 from memtui.core.events import Change, EntryKind
 from memtui.core.history import ActionResult, SkipReason, describe_rest
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, format_file_count
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.engine import Engine
-from memtui.flows.dialog import Dialog, FlowOutcome, Phrases, format_hint
+from memtui.flows import linked
+from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, format_hint
+from memtui.flows.linked import PlannedLinks, plan_moved_links
 from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
-from memtui.notes.links import Backlink, find_links_broken_by_move
+from memtui.knowledge.rewriting import LinkPlan
 from memtui.places.dialects import Dialect
 from memtui.places.file_rules import NO_RULE
-from memtui.store.base import FileTooLarge, NotRegularFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +82,13 @@ def create(phrases: Phrases, engine: Engine, path: str, data: bytes, note: str) 
 async def rename(dialog: Dialog, engine: Engine, old: str, new: str, known: FolderContext) -> FileFlowOutcome:
     """Give one memory, or a folder with all that is in it, another path."""
     end = "/" if known.is_folder(old) else ""
-    result = await dialog.run(f"Renaming {to_one_line(old)}", lambda step: engine.files.move({old: new}, progress=step))
+    moved = await _move(dialog, engine, {old: new}, f"Renaming {to_one_line(old)}")
+    if moved is None:
+        return FileFlowOutcome(FlowOutcome("Nothing was renamed."))
+    result, links = moved
     verb = "Renamed" if _get_parent(old) == _get_parent(new) else "Moved"
     words = f"{verb} {to_one_line(old)}{end} to {to_one_line(new)}{end}."
-    broken = await _describe_broken_links(dialog, engine, {old: new}, result)
-    return _make_outcome(dialog.phrases, result, words, path=new, warning=broken)
+    return _make_outcome(dialog.phrases, result, words, path=new, links=links)
 
 
 async def move_into(
@@ -100,15 +100,17 @@ async def move_into(
         subject = "It is" if len(paths) == 1 else "All are"
         return FileFlowOutcome(FlowOutcome(f"{subject} already in {_format_folder(folder)}."))
     words = describe_paths(moves, known.is_folder)
-    result = await dialog.run(f"Moving {words}", lambda step: engine.files.move(moves, progress=step))
-    broken = await _describe_broken_links(dialog, engine, moves, result)
+    moved = await _move(dialog, engine, moves, f"Moving {words}")
+    if moved is None:
+        return FileFlowOutcome(FlowOutcome("Nothing was moved."))
+    result, links = moved
     return _make_outcome(
         dialog.phrases,
         result,
         f"Moved {words} to {_format_folder(folder)}.",
         _format_undo_hint(dialog.phrases, moves),
         path=next(iter(moves.values())),
-        warning=broken,
+        links=links,
     )
 
 
@@ -225,11 +227,13 @@ async def rename_many(
             return FileFlowOutcome(FlowOutcome("Nothing was renamed."))
         if answer == "yes":
             break
-    result = await dialog.run(f"Renaming {words}", lambda step: engine.files.move(moves, progress=step))
+    moved = await _move(dialog, engine, moves, f"Renaming {words}")
+    if moved is None:
+        return FileFlowOutcome(FlowOutcome("Nothing was renamed."))
+    result, links = moved
     new = next(iter(moves.values()))
     done = f"Renamed {words} to {to_one_line(new)}." if len(moves) == 1 else f"Renamed {words}."
-    broken = await _describe_broken_links(dialog, engine, moves, result)
-    return _make_outcome(phrases, result, done, _format_undo_hint(phrases, moves), path=new, warning=broken)
+    return _make_outcome(phrases, result, done, _format_undo_hint(phrases, moves), path=new, links=links)
 
 
 def _format_rename_question(phrases: Phrases, moves: Mapping[str, str], *, hidden: int) -> str:
@@ -260,13 +264,13 @@ def protect(
 
 
 def _make_outcome(
-    phrases: Phrases, result: ActionResult, done: str, again: str = "", *, path: str = "", warning: str = ""
+    phrases: Phrases, result: ActionResult, done: str, again: str = "", *, path: str = "", links: str = ""
 ) -> FileFlowOutcome:
-    """The outcome: done, partly done, or not done and why; what is to be mended then, and how it is undone."""
+    """The outcome: done, partly done, or not done and why; what became of the links, and how it is undone."""
     if result.event is None:
         return FileFlowOutcome(FlowOutcome(result.problem or "Nothing to do.", is_warning=True))
     undo = phrases.name_action("browse.undo")
-    done = f"{done} {warning}" if warning else done
+    done = f"{done} {links}" if links else done
     again = again or f"{undo} undoes it."
     words = f"{done} {again}"
     stopped = sum(left.reason is SkipReason.STOPPED for left in result.skipped)
@@ -278,57 +282,44 @@ def _make_outcome(
     if result.problem:
         words = result.problem
     return FileFlowOutcome(
-        FlowOutcome(words, bool(result.skipped or result.problem or warning), result.event.seq), path, is_changed=True
+        FlowOutcome(words, bool(result.skipped or result.problem or "broken" in links), result.event.seq),
+        path,
+        is_changed=True,
     )
 
 
 # Links that a move breaks
 
-_LONGEST_NOTE = 1_000_000
-"""Bytes of a note whose links are read."""
-_NAMED = 3
-"""Broken links that are named."""
+_REWRITE, _LEAVE = "rewrite", "leave"
 
 
-def find_broken_links(engine: Engine, moves: Mapping[str, str], result: ActionResult) -> list[Backlink]:
-    """The links that lead nowhere, or elsewhere, once entries are moved; before the move (a rehearsal) or behind it."""
-    if not result.changes:
-        return []
-    skipped = {each.path for each in result.skipped}
-    is_done = result.event is not None
-    texts: dict[str, str] = {}
-    moved: dict[str, str] = {}
-    for path, text in _read_notes(engine):
-        before = path
-        for old, new in moves.items():
-            here = new if is_done else old
-            if old not in skipped and (path == here or path.startswith(f"{here}/")):
-                before = old + path[len(here) :]
-                moved[before] = new + path[len(here) :]
-                break
-        texts[before] = text
-    return find_links_broken_by_move(moved, texts)
+async def _move(
+    dialog: Dialog, engine: Engine, moves: Mapping[str, str], label: str
+) -> tuple[ActionResult, str] | None:
+    """Move files; if links would break, have them follow or not, as the person says.
+
+    Returns:
+        The result, and what became of the links as sentences; `None` if she went back.
+    """
+    planned = await dialog.call(lambda: plan_moved_links(engine, moves), "Checking links")
+    answer: str | None = _LEAVE
+    if planned.plan.rewritten:
+        answer = await _ask_about_links(dialog, planned.plan)
+    if answer is None:
+        return None
+    used = planned if answer == _REWRITE else PlannedLinks()
+    result, plan = await dialog.run(label, lambda step: linked.move(engine, moves, used, progress=step))
+    plan = plan if answer == _REWRITE else planned.plan
+    return result, linked.format_done(plan, is_rewritten=answer == _REWRITE)
 
 
-def format_broken_links(broken: Sequence[Backlink]) -> str:
-    places = [to_one_line(f"{each.path}:{each.link.line} ({each.link.target})") for each in broken[:_NAMED]]
-    more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
-    leads = "1 link is" if len(broken) == 1 else f"{len(broken):,} links are"
-    return f"{leads} broken now: {', '.join(places)}{more}. memtui does not change links: fix them."
-
-
-async def _describe_broken_links(dialog: Dialog, engine: Engine, moves: Mapping[str, str], result: ActionResult) -> str:
-    broken = await dialog.call(lambda: find_broken_links(engine, moves, result), "Checking links to it")
-    return format_broken_links(broken) if broken else ""
-
-
-def _read_notes(engine: Engine) -> Iterator[tuple[str, str]]:
-    """What the notes say, by path; nothing of what is no text."""
-    for node in engine.store.scan(ROOT):
-        if node.kind is EntryKind.FILE:
-            with contextlib.suppress(OSError, NotRegularFile, SymlinkEscape, FileTooLarge, UnicodeDecodeError):
-                content = engine.store.read(MemoryPath.from_relative(node.path), limit=_LONGEST_NOTE)
-                yield node.path, content.data.decode()
+async def _ask_about_links(dialog: Dialog, plan: LinkPlan) -> str | None:
+    """Ask what becomes of links; `None` to go back."""
+    choices = [
+        Choice("y", f"rewrite {linked.format_places(plan.rewritten)}", _REWRITE),
+        Choice("n", "leave them broken", _LEAVE),
+    ]
+    return await dialog.choose(f"Rewrite {linked.format_count_of_links(plan.rewritten)}?", choices)
 
 
 def _count_files(changes: Iterable[Change]) -> int:

@@ -172,9 +172,14 @@ def format_count_of_links(changes: Iterable[LinkChange]) -> str:
 
 def format_places(changes: Sequence[LinkChange]) -> str:
     """The first of some links, each with its note and line."""
-    places = [to_one_line(f"{each.source}:{each.link.line} ({each.link.target})") for each in changes[:_NAMED]]
+    places = [format_place(each) for each in changes[:_NAMED]]
     more = f" and {len(changes) - _NAMED:,} more" if len(changes) > _NAMED else ""
     return f"{', '.join(places)}{more}"
+
+
+def format_place(change: LinkChange) -> str:
+    """A link with its note and line, on one line."""
+    return to_one_line(f"{change.source}:{change.link.line} ({change.link.target})")
 
 
 def format_done(plan: LinkPlan, *, is_rewritten: bool) -> str:

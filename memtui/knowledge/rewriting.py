@@ -17,6 +17,8 @@ from memtui.core.paths import ROOT_NAME
 from memtui.knowledge.graph import Edge, Graph
 from memtui.knowledge.names import make_permalink
 from memtui.knowledge.parse import parse_note
+from memtui.notes.front_matter import find_front_matter_end
+from memtui.notes.inline_blocks import find_inline_blocks
 from memtui.notes.links import Link, make_link_key, strip_note_kind
 
 _NO_WIKI = re.compile(r"[\[\]|#\n]")
@@ -170,6 +172,7 @@ class _Rewriter:
         self._source = source
         self._note = graph.get_note(source)
         self._lines = text.split("\n")
+        self._quoted = set(_iter_quoted_lines(text)) if ">" in text else set()
         self._dropped: set[int] = set()
 
     @property
@@ -185,8 +188,10 @@ class _Rewriter:
                 continue
             if link.form == "reference" and to is not None:
                 continue  # its target stands in a definition, which is a link of its own
-            words = self._unlink(edge, link) if to is None else self._relink(link, edge.targets[0], to)
-            left = "" if words is not None else "it cannot be written in its form"
+            left, words = "quoted", None
+            if link.line not in self._quoted:
+                words = self._unlink(edge, link) if to is None else self._relink(link, edge.targets[0], to)
+                left = "" if words is not None else "it cannot be written in its form"
             found.append(LinkChange(self._source, link, to, words or "", left))
         return found[::-1]
 
@@ -228,6 +233,13 @@ class _Rewriter:
 
     def _list_links(self) -> list[Link]:
         return [each.link for each in self._note.links] if self._note is not None else []
+
+
+def _iter_quoted_lines(text: str) -> Iterator[int]:
+    """The lines of quotations: what somebody said is left as it was."""
+    for block in find_inline_blocks(text, find_front_matter_end(text)):
+        if block.is_quoted:
+            yield from (line for line, _ in block.places)
 
 
 # The ways to write a target

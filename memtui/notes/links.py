@@ -217,32 +217,6 @@ def find_backlinks(
     return found
 
 
-def find_links_broken_by_move(moved: Mapping[str, str], texts: Mapping[str, str]) -> list[Backlink]:
-    """The links that lead to a note now, and would not once notes are moved; those of moved notes too.
-
-    Args:
-        moved: New paths by old ones, of files.
-        texts: What all notes say, by their old paths.
-    """
-    names = {path: get_note_names(text) for path, text in texts.items()}
-    before = LinkTargets(texts, names)
-    after = LinkTargets(
-        [moved.get(path, path) for path in texts], {moved.get(path, path): said for path, said in names.items()}
-    )
-    found: list[Backlink] = []
-    for path, text in texts.items():
-        new_path = moved.get(path, path)
-        links = find_links(text, path)
-        then = {(link.line, link.span): link for link in find_links(text, new_path)} if new_path != path else {}
-        for link in links:
-            target = before.resolve(link, path)
-            if target is None:
-                continue
-            if after.resolve(then.get((link.line, link.span), link), new_path) != moved.get(target, target):
-                found.append(Backlink(new_path, link, text.split("\n")[link.line - 1].rstrip("\r")))
-    return found
-
-
 def make_link_key(name: str) -> str:
     """A name as it is compared at least: two that differ in this never mean the same note by name.
 

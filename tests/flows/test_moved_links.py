@@ -1,5 +1,6 @@
-"""What is said of links when a person renames or moves notes; they are left as they are."""
+"""What is asked and said of links when a person renames or moves notes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +21,56 @@ FILES = {
 }
 
 
-def decide(folder: Path, flow: Any, *words: Any) -> FileFlowOutcome:
+def decide(folder: Path, flow: Any, *words: Any, answers: Sequence[str | None] = ()) -> FileFlowOutcome:
+    return decide_asked(folder, flow, *words, answers=answers)[0]
+
+
+def decide_asked(
+    folder: Path, flow: Any, *words: Any, answers: Sequence[str | None] = ()
+) -> tuple[FileFlowOutcome, list[str]]:
+    dialog = ScriptedDialog(*answers)
     known = FolderContext(lambda path: (folder / path).is_dir(), lambda path: (folder / path).exists(), lambda _: False)
     with memory.connect(str(fill(folder, FILES)), state=str(folder.parent / "state")) as engine:
-        outcome: FileFlowOutcome = run_flow(flow(ScriptedDialog(), engine, *words, known))
+        outcome: FileFlowOutcome = run_flow(flow(dialog, engine, *words, known))
     assert outcome.outcome is not None
-    return outcome
+    assert not dialog.answers
+    return outcome, dialog.asked
 
 
 @pytest.mark.parametrize(
     ("flow", "words", "broken"),
     [
-        (rename, ("user_a.md", "new.md"), "1 link is broken now: MEMORY.md:1 (user_a.md). memtui"),
+        (rename, ("user_a.md", "new.md"), "1 link is broken now: MEMORY.md:1 (user_a.md). u undoes it."),
         (rename, ("notes/b.md", "b.md"), "3 links are broken now: "),
         (rename, ("notes", "topics"), "2 links are broken now: MEMORY.md:2 (notes/b.md), user_a.md:1 "),
         (move_into, (["user_a.md", "MEMORY.md"], "notes"), "links are broken now: "),
     ],
 )
 def test_links_that_a_move_breaks_are_named(tmp_path: Path, flow: Any, words: Any, broken: str) -> None:
-    outcome = decide(tmp_path / "folder", flow, *words).outcome
+    outcome = decide(tmp_path / "folder", flow, *words, answers=["leave"]).outcome
     assert outcome is not None
     assert broken in outcome.words
     assert outcome.is_warning
+
+
+def test_the_links_are_rewritten_if_the_person_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    found, asked = decide_asked(folder, rename, "notes/b.md", "b.md", answers=["rewrite"])
+    places = "MEMORY.md:2 (notes/b.md), b.md:1 (c.md), user_a.md:1 (notes/b.md)"
+    assert asked == [f"Rewrite 3 links in 3 notes?\nrewrite {places}\nleave them broken"]
+    assert found.outcome is not None
+    assert found.outcome.words == "Moved notes/b.md to b.md. Rewrote 3 links in 3 notes. u undoes it."
+    assert not found.outcome.is_warning
+    assert (folder / "b.md").read_text() == "See [C](notes/c.md).\n"
+    assert (folder / "MEMORY.md").read_text() == FILES["MEMORY.md"].replace("notes/b.md", "b.md")
+
+
+def test_nothing_is_renamed_if_the_person_goes_back(tmp_path: Path) -> None:
+    found = decide(tmp_path / "folder", rename, "user_a.md", "new.md", answers=[None])
+    assert found.outcome is not None
+    assert found.outcome.words == "Nothing was renamed."
+    assert not found.is_changed
+    assert (tmp_path / "folder/user_a.md").exists()
 
 
 @pytest.mark.parametrize(

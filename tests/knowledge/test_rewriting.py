@@ -89,6 +89,13 @@ def test_what_may_not_be_changed_is_left_with_the_reason() -> None:
     assert [(each.source, each.link.target, each.left) for each in found.left] == [("kept.md", "tea", "generated")]
 
 
+def test_what_is_quoted_is_left() -> None:
+    texts = {"tea.md": "x\n", "here.md": "> he said [[tea]]\nand more\n\n- > [t](tea.md)\n\n[[tea]]\n"}
+    found = plan(texts, {"tea.md": "chai.md"})
+    assert found.texts == {"here.md": texts["here.md"].replace("\n\n[[tea]]", "\n\n[[chai]]")}
+    assert [(each.link.line, each.left) for each in found.left] == [(1, "quoted"), (4, "quoted")]
+
+
 def test_what_cannot_be_written_is_left() -> None:
     found = plan({"tea.md": "x\n", "here.md": "[[tea]]\n"}, {"tea.md": "a [b].md"})
     assert not found.texts
