@@ -57,6 +57,7 @@ def rewrite(link: str, moves: Mapping[str, str], *, here: str = "here.md", diale
         ("    - [[tea]]", {"tea.md": "chai.md"}, "    - [[tea]]"),
         ("[[tabs]] [[feedback_tabs]]", {"feedback_tabs.md": "feedback_spaces.md"}, "[[spaces]] [[feedback_spaces]]"),
         ("漢字 [[tea]]\r", {"tea.md": "茶.md"}, "漢字 [[茶]]\r"),
+        ("| [[tea\\|cup]] | [[tea]] |", {"tea.md": "chai.md"}, "| [[chai\\|cup]] | [[chai]] |"),
         ("[t](tea.md)", {"here.md": "sub/here.md"}, "[t](../tea.md)"),
         ("[[tea]] [[#Note]]", {"here.md": "sub/here.md"}, "[[tea]] [[#Note]]"),
         ("[t](tea.md) [d](sub)", {"here.md": "a/here.md", "tea.md": "a/tea.md"}, "[t](tea.md) [d](sub)"),
