@@ -69,6 +69,8 @@ class Picture:
     """Whether an agent rewrites the line that is being edited, and the person saves then."""
     live: bool = True
     """Whether the browser is open while the agent works; else it is opened afterwards, and always looks the same."""
+    linked: bool = False
+    """Whether the folder holds notes that link each other, and nothing else."""
     chat: str = ""
     """Whether it is a chat: `talk` after a turn, `ask` while a question is open."""
     audit: bool = False
@@ -89,6 +91,7 @@ PICTURES = (
     Picture("blame", (100, 30), keys=("j", "B", "2", "z")),
     Picture("loss", (100, 30), wiped=True),
     Picture("deleted", (80, 24), keys=("D",), wiped=True),
+    Picture("links", keys=("g", "j", "j", "w"), linked=True),
     Picture("help", keys=("question_mark",)),
     Picture("palette", (100, 30), keys=("colon",)),
     Picture("find", keys=("slash", *"remind")),
@@ -157,6 +160,25 @@ def story() -> list[list[Step]]:
     ]  # fmt: skip
 
 
+_LINKED = {
+    "billing.md": (
+        "---\ntitle: Billing service\ntype: project\ntags: [money, backend]\nstatus: active\n---\n# Billing service\n\n"
+        "Reads prices from the [[importer]], see [Ana](people/ana.md) and [[Price lists]].\n\n"
+        "- [decision] Invoices are sent on Monday #money (agreed)\n- [risk] The licence ends in March #urgent\n"
+        "- depends_on [[importer]] (nightly)\n- owned_by [[Ana Souza]]\n"
+    ),
+    "importer.md": (
+        "---\ntype: project\ntags: [backend]\n---\n# Importer\n\nThe billing service asks it every night.\n\n"
+        "- [tech] Written in Rust #backend\n- part_of [[Billing service]]\n"
+    ),
+    "people/ana.md": (
+        "---\ntitle: Ana Souza\ntype: person\ntags: [team]\n---\n# Ana Souza\n\nOwns the billing service.\n"
+    ),
+    "MEMORY.md": "# Memory\n\n- [Billing](billing.md): invoices and reminders\n- [[importer]]\n",
+    "scratch.md": "Nobody links here.\n",
+}
+
+
 @asynccontextmanager
 async def scene(picture: Picture) -> AsyncIterator[App[int]]:
     """The application, driven to where the picture is taken."""
@@ -212,9 +234,13 @@ async def _write_meanwhile(pilot: Pilot[int], folder: Path) -> None:
 @asynccontextmanager
 async def _browsing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]:
     """The browser, with the demo's story in it."""
-    if not picture.empty:
+    if picture.linked:
+        for name, text in _LINKED.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text)
+    elif not picture.empty:
         prepare_folder(folder)
-    if not picture.live and not picture.empty:
+    if not picture.live and not picture.empty and not picture.linked:
         with memtui.open(folder) as memory:
             memory.set_metadata("seen", str(memory.get_head()[0]))
             await asyncio.to_thread(play_story, memory, speed=0)
@@ -227,7 +253,7 @@ async def _browsing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.header.status.live == "LIVE")
         screen = app.screen
         assert isinstance(screen, BrowseScreen)
-        if picture.live and not picture.empty and not picture.read_only:
+        if picture.live and not (picture.empty or picture.linked or picture.read_only):
             with memtui.open(folder) as memory:
                 await asyncio.to_thread(play_story, memory, speed=0)
                 last = memory.get_head()[0]

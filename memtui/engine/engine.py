@@ -226,6 +226,26 @@ class Engine(Observer):
             lambda: self._restorer.write(path, data, based_on=based_on, rehearse=rehearse, note=note, actor=actor),
         )
 
+    def write_all(
+        self, texts: Mapping[str, bytes], *, based_on: Mapping[str, bytes], note: str = "", actor: Actor = _YOU
+    ) -> ActionResult:
+        """Save the texts of several notes as one event: all of them, or none.
+
+        Args:
+            texts: The bytes of each note, by its path relative to the folder.
+            based_on: What stands there, as far as the caller knows; where something else does, nothing is written.
+            note: For the log, such as `4 mentions linked`.
+            actor: Who does it.
+
+        Raises:
+            LockTimeout, FolderMissing, StateUnusable, MemoryClosed: It could not be tried.
+            ValueError: A path is not relative to the folder.
+        """
+        validate_relative_paths(texts)
+        return self._context.run_action(
+            "Not saved", False, lambda: self._restorer.write_all(texts, based_on=based_on, note=note, actor=actor)
+        )
+
     def undo(self, seqs: Iterable[int], *, actor: Actor = _YOU, **options: Unpack[ActionOptions]) -> ActionResult:
         """Take events back together, as one new event, if what they left still stands. That of an `undo` is a `redo`.
 

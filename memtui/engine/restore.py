@@ -134,6 +134,16 @@ class Restorer:
         action = ActionRecord("write", actor, "Not saved", path=path, note=", ".join(filter(None, (note, found))))
         return self.apply_change_set(change_set, action, rehearse=rehearse)
 
+    def write_all(
+        self, texts: Mapping[str, bytes], *, based_on: Mapping[str, bytes], note: str, actor: Actor
+    ) -> ActionResult:
+        wanted = {path: Version(EntryKind.FILE, sha256(data), len(data)) for path, data in texts.items()}
+        expected = {path: Version(EntryKind.FILE, sha256(data), len(data)) for path, data in based_on.items()}
+        by_hash = {version.sha256 or "": texts[path] for path, version in wanted.items()}
+        return self.apply_change_set(
+            ChangeSet(wanted, expected, by_hash), ActionRecord("write", actor, "Not saved", note=note)
+        )
+
     def _describe_new_secrets(self, based_on: Version | None, data: bytes) -> str:
         was = None
         if based_on is not None and based_on.kind is EntryKind.FILE and based_on.sha256:

@@ -93,10 +93,11 @@ def find_dangling(graph: Graph) -> list[Edge]:
 
     Paths to what is no text, and imports of what is no file of notes, are left out: those mean another folder's files.
     """
-    return [edge for edge in graph.iter_edges() if edge.state == "dangling" and _means_note(edge)]
+    return [edge for edge in graph.iter_edges() if edge.state == "dangling" and means_note(edge)]
 
 
-def _means_note(edge: Edge) -> bool:
+def means_note(edge: Edge) -> bool:
+    """Whether a link names a note, and not a picture or another folder's file."""
     path = edge.link.path if edge.link is not None else None
     if not path:
         return False

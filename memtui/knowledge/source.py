@@ -7,7 +7,7 @@ graph of now and one of the past are made in the same way, and a text that was r
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from memtui.core.events import EntryKind, Version
 from memtui.core.garbage import reduce_gc
@@ -19,6 +19,8 @@ from memtui.knowledge.graph import Graph
 from memtui.knowledge.model import ParsedNote
 from memtui.knowledge.parse import parse_note
 from memtui.notes.formats import detect_format
+
+AnswerT = TypeVar("AnswerT")
 
 NOTE_FORMATS = frozenset({"md", "txt"})
 """What is read as a note, by its name; all other files are nodes without a text."""
@@ -94,6 +96,16 @@ class GraphSource:
             else:
                 self._follow_events(self._graph, stop)
             return self._graph
+
+    def query(self, question: Callable[[Graph], AnswerT], *, stop: Callable[[], bool] = _never_stop) -> AnswerT:
+        """Ask something of the graph of now, which nobody changes meanwhile. Raises as `get_current`.
+
+        Args:
+            question: Makes the answer, which holds values and not the graph.
+            stop: As of `get_current`.
+        """
+        with self._lock:
+            return question(self.get_current(stop=stop))
 
     def get_past(self, at: int, *, stop: Callable[[], bool] = _never_stop) -> Graph:
         """The graph right after an event, as a new object; 0 is before the first one. Raises as `get_current`."""

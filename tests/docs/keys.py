@@ -13,6 +13,7 @@ from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.browse_approval import ApprovalController
 from memtui.ui.screens.browse_edit import EditController
 from memtui.ui.screens.browse_files import FileController, SelectionController, TreeController
+from memtui.ui.screens.browse_graph import GraphController
 from memtui.ui.screens.browse_history import HistoryController, LossController, PastController
 from memtui.ui.screens.browse_links import AuditController, FindController, LinkController
 from memtui.ui.screens.browse_live import FollowController, LiveController
@@ -27,6 +28,7 @@ from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.edit_save import SaveController
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.find_base import FindBase, QueryLine
+from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.rename_many import RenameManyScreen, SummaryScreen
@@ -39,6 +41,7 @@ from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
 from memtui.ui.widgets.findings import FindingsView
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.name_line import NameLineScreen
+from memtui.ui.widgets.neighbours import NeighbourView
 from memtui.ui.widgets.row_list import DeletedView, RowsView
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView
@@ -56,6 +59,7 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("browsing", HistoryController),
     ("browsing", FollowController),
     ("browsing", NoteController),
+    ("browsing", GraphController),
     ("browsing", PastController),
     ("browsing", LiveController),
     ("browsing", TreeController),
@@ -83,6 +87,8 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("time travel", PastScreen),
     ("deleted notes", DeletedScreen),
     ("deleted notes", DeletedView),
+    ("links of a note", NeighbourhoodScreen),
+    ("links of a note", NeighbourView),
     ("audit and review", AuditScreen),
     ("audit: findings", FindingsView),
     ("audit: changes", ChangesView),
@@ -108,6 +114,7 @@ _SCREENS = {
     **dict.fromkeys(("conflict", "conflict: each place"), "Conflict"),
     "time travel": "The folder as it was",
     "deleted notes": "Deleted notes",
+    "links of a note": "Links of a note",
     **dict.fromkeys(("audit and review", "audit: findings", "audit: changes"), "Keys of audit and review"),
     **dict.fromkeys(
         ("chat", "chat: message", "chat: conversation", "chat: question", "chat: edit first", "chat: review"),

@@ -9,6 +9,7 @@ A key is bound where its action is, in one of the controllers:
 - `browse_history.py`: `v`, `V` (diff, history), `u`, `U`, `Z` (undo), `T`, `D` (past, deleted), Ctrl+R, `x` (mass loss)
 - `browse_live.py`: `f`, `P` (follow, pause), `]`, `[`, `m`, `M` (unseen changes)
 - `browse_links.py`: `/`, `i`, `y`, Backspace, `:origin`, `A`, `:review` (find, details, copy, back, audit)
+- `browse_graph.py`: `w` (links of the note)
 - `browse_approval.py`: F9 (answer an agent)
 - `panes.py`: `z`, `+`, `_`, `<`, `>`, `=`, Tab (room of the panes, focus)
 
@@ -35,6 +36,7 @@ from memtui.ui.screen_state import capture_view_state, restore_view
 from memtui.ui.screens.browse_approval import ApprovalController
 from memtui.ui.screens.browse_edit import EditController
 from memtui.ui.screens.browse_files import FileController, SelectionController, TreeController
+from memtui.ui.screens.browse_graph import GraphController
 from memtui.ui.screens.browse_history import LOSS_ACTIONS, HistoryController, LossController, PastController
 from memtui.ui.screens.browse_links import AuditController, FindController, LinkController
 from memtui.ui.screens.browse_live import LAST_SEQ_KEY, FollowController, LiveController
@@ -52,7 +54,18 @@ from memtui.ui.widgets.tree.changes import EventMarks
 from memtui.ui.widgets.tree.view import TreeView
 
 _NEED_A_NOTE = frozenset(
-    {"find_in_note", "switch_view", "next_change", "mark_seen", "mark_all_seen", "sort", "copy", "zoom", "blame"}
+    {
+        "find_in_note",
+        "neighbourhood",
+        "switch_view",
+        "next_change",
+        "mark_seen",
+        "mark_all_seen",
+        "sort",
+        "copy",
+        "zoom",
+        "blame",
+    }
     | {"rename", "copy_to", "delete", "toggle_selection", "select_all_files", "pin", "pins", "protect"}
 )
 _CHANGING = frozenset(
@@ -83,7 +96,8 @@ class BrowseScreen(FolderScreen):
     CONTROLLERS: ClassVar[tuple[type[Controller[Any]], ...]] = (
         PaneController, ApprovalController, AuditController, LinkController, FindController, EditController,
         SelectionController, PinController, FileController, NoteFindController, HistoryController,
-        FollowController, NoteController, PastController, LiveController, TreeController, LossController,
+        FollowController, NoteController, GraphController, PastController, LiveController,
+        TreeController, LossController,
     )  # fmt: skip
     PANE_CONTROLLER: ClassVar[type[PaneController[Any]]] = PaneController
 
@@ -116,6 +130,7 @@ class BrowseScreen(FolderScreen):
         self.attach(FileController(self, self.selection, self.edit))
         self.attach(NoteFindController(self))
         self.attach(HistoryController(self))
+        self.attach(GraphController(self, self.note_view))
         self.attach(PastController(self))
         self.attach(LossController(self))
         self.attach(FollowController(self))

@@ -1,0 +1,18 @@
+"""Turn mentions into links, on screens; `memtui.flows.links` decides."""
+
+import asyncio
+from collections.abc import Sequence
+
+from memtui.engine import Engine
+from memtui.flows import links as flows
+from memtui.flows.dialog import FlowOutcome
+from memtui.flows.links import find_path_for
+from memtui.knowledge.mentions import Mention
+from memtui.ui.flows.dialog import PHRASES
+
+__all__ = ["find_path_for", "link_mentions"]
+
+
+async def link_mentions(engine: Engine, mentions: Sequence[Mention], target: str) -> FlowOutcome:
+    """Write links where a note is only named, as one event, in a thread."""
+    return await asyncio.to_thread(flows.link_mentions, PHRASES, engine, mentions, target)

@@ -1,0 +1,42 @@
+"""Opens what notes say to each other: the neighbourhood of a note, and the graph of the folder."""
+
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from memtui.core.events import EntryKind
+from memtui.ui.screens.browse_note import NoteController
+from memtui.ui.screens.folder import FolderController, FolderScreen
+
+
+class GraphController(FolderController):
+    """Opens the links of the note under the cursor. `g` and `G` are the ends of every list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w,colon_links", "neighbourhood", "links", id="browse.links",
+                tooltip="Links to and from the note, mentions, dangling names"),
+    ]  # fmt: skip
+
+    def __init__(self, screen: FolderScreen, note: NoteController) -> None:
+        super().__init__(screen)
+        self._note = note
+
+    def action_neighbourhood(self) -> None:
+        engine, path = self.session.engine, self.files.cursor_path
+        if engine is None or path is None:
+            return
+        from memtui.ui.screens.neighbourhood import NeighbourhoodScreen  # noqa: PLC0415 - start-up: loads the graph
+
+        entry = self.files.outline.get(path)
+        if entry is not None and entry.kind is EntryKind.DIRECTORY:
+            path = f"{path}/"
+        self.app.push_screen(NeighbourhoodScreen(engine, path, title=self.screen.folder_title, open_at=self._open_at))
+
+    def _open_at(self, path: str, line: int | None) -> None:
+        """Close the screens above the files, and go to a note."""
+        for screen in reversed(self.app.screen_stack):
+            if screen is self.screen:
+                break
+            self.app.pop_screen()
+        self.screen.call_after_refresh(partial(self._note.open_at, path, line, ""))

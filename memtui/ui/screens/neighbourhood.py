@@ -1,0 +1,475 @@
+"""The neighbourhood of a note: what links to it, what it links to, where it is only named, and dangling names."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from itertools import takewhile
+from typing import ClassVar, NamedTuple
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+from textual.worker import get_current_worker
+
+from memtui.core.lazy_dataclass import dataclass
+from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
+from memtui.editing import templates
+from memtui.engine import Engine
+from memtui.flows.dialog import Choice
+from memtui.knowledge.graph import Edge, Graph
+from memtui.knowledge.mentions import Mention, find_mentions
+from memtui.knowledge.model import ParsedNote
+from memtui.knowledge.neighbours import (
+    TypedFilter,
+    collect_links_in,
+    collect_links_out,
+    find_dangling_from,
+    parse_filter,
+)
+from memtui.knowledge.source import GraphStopped
+from memtui.ui.flows import files as file_flows
+from memtui.ui.flows import links as link_flows
+from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine, PaneTitles
+from memtui.ui.key_names import label_key
+from memtui.ui.messages import report_errors
+from memtui.ui.screens.above_browser import OverlayScreen
+from memtui.ui.screens.dialogs import MenuScreen
+from memtui.ui.widgets.markdown.view import NoteView
+from memtui.ui.widgets.neighbours import (
+    NeighbourRow,
+    NeighbourView,
+    Rows,
+    build_rows_below,
+    build_rows_in,
+    build_rows_out,
+    filter_rows,
+)
+from memtui.ui.widgets.preview import Preview
+
+OpenAt = Callable[[str, int | None], None]
+"""Leaves for the files, to a note and a line of it."""
+_LOOK_SECONDS = 1.0
+"""Least seconds between two reads of the graph."""
+_MOST_TEXTS = 500
+"""Notes whose lines are shown beside what links here; of others the written link is."""
+
+
+class _TrailEntry(NamedTuple):
+    """A note that an edge was followed from."""
+
+    path: str
+    pane: str
+    row: NeighbourRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """What was read of the graph around a note."""
+
+    path: str
+    note: ParsedNote | None
+    rows_in: Rows
+    rows_out: Rows
+    dangling: Sequence[Edge]
+    data: bytes | None
+    problem: str
+
+
+class NeighbourhoodScreen(OverlayScreen):
+    """A note amid its links, along which one can walk.
+
+    Args:
+        path: The note, relative to the folder.
+        title: The folder's title.
+        open_at: Leaves for the files.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("backspace", "go_back_along", "back along", id="links.back", tooltip="Back to the note before"),
+        Binding("asterisk", "link_all", "link all", id="links.link_all", tooltip="Make all listed mentions links"),
+        Binding("slash", "narrow", "filter", id="links.narrow", tooltip="Filter by type, tag, kind, folder and words"),
+        Binding("1", "depth(1)", "1 link far", id="links.depth_1", tooltip="Notes one link away", show=False),
+        Binding("2", "depth(2)", "2 links far", id="links.depth_2", tooltip="Notes up to two links away", show=False),
+        Binding("3", "depth(3)", "3 links far", id="links.depth_3", tooltip="Notes up to three links away", show=False),
+        Binding("o", "open_note", "open", id="links.open_note", tooltip="Open the note in the files"),
+        Binding("u", "undo_here", "undo", id="links.undo", tooltip="Undo the last change made here", show=False),
+        Binding("U", "redo_here", "redo", id="links.redo", tooltip="Redo it", show=False),
+        Binding("tab", "app.focus_next", "next pane", id="links.next", tooltip="To the next pane", show=False),
+        Binding("shift+tab", "app.focus_previous", "previous pane", id="links.previous",
+                tooltip="To the previous pane", show=False),
+        Binding("escape,w,q", "leave", "back", id="links.leave", tooltip="Clear the filter, or go back"),
+    ]  # fmt: skip
+
+    AUTO_FOCUS = "#in"  # a key that is typed at once is none of the filter's text
+    BANNER_ANCHOR = "#narrow"
+    CHANGES = frozenset({"link_all"})
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
+
+    DEFAULT_CSS = """
+    NeighbourhoodScreen {
+        & #narrow { height: 1; padding: 0 1; background: $panel; }
+        & #prompt { width: auto; color: $text-accent; text-style: bold; }
+        & Input { width: 1fr; background: $panel; }
+        & #count { width: auto; min-width: 14; text-align: right; }
+        & #body { height: 1fr; layout: grid; grid-size: 3 2; grid-columns: 1fr 1fr 1fr; grid-rows: 1fr 30%; }
+        & #body > .pane { width: 1fr; height: 1fr; }
+        & #below { column-span: 3; }
+        &.-narrow #body { grid-size: 2 2; grid-columns: 1fr 1fr; grid-rows: 1fr 1fr; }
+        &.-narrow #below { column-span: 1; }
+        &.-wide #body { grid-columns: 1fr 100 1fr; }
+    }
+    """
+
+    header = getters.query_one(Header)
+    note = getters.query_one("#note", NoteView)
+    incoming = getters.query_one("#in", NeighbourView)
+    outgoing = getters.query_one("#out", NeighbourView)
+    below = getters.query_one("#below", NeighbourView)
+
+    @dataclass(eq=False)
+    class _LinksRead(Message):
+        links: _Links
+        again: bool
+
+    @dataclass(eq=False)
+    class _MentionsRead(Message):
+        path: str
+        mentions: Sequence[Mention]
+        texts: dict[str, str]
+
+    def __init__(self, engine: Engine, path: str, *, title: str, open_at: OpenAt | None = None) -> None:
+        super().__init__()
+        self._engine = engine
+        self._path = path
+        self._folder = title
+        self._open_at = open_at
+        self._depth = 1
+        self._links: _Links | None = None
+        self._mentions: Sequence[Mention] | None = None
+        self._mention_texts: dict[str, str] = {}
+        self._trail: list[_TrailEntry] = []
+        self._return: _TrailEntry | None = None
+        self._stale = False
+        self._preview = Preview()
+        self._titles = PaneTitles()
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        with Horizontal(id="narrow"):
+            yield Static("/ ", id="prompt")
+            yield Input(placeholder="type:  tag:  kind:  folder:  or words", compact=True, id="filter")
+            yield Static(id="count", markup=False)
+        with Container(id="body"):
+            yield NeighbourView(id="in", classes="pane")
+            yield NoteView(id="note", classes="pane")
+            yield NeighbourView(id="out", classes="pane")
+            yield NeighbourView(id="below", classes="pane")
+        yield MessageLine(id="message")
+        yield KeyLine("app.commands", "app.help", "links.leave")
+
+    def on_mount(self) -> None:
+        self.header.status = HeaderStatus(self._folder, live="LINKS", follow=None, read_only=self._engine.read_only)
+        self.message.show_message("Reading the links.")
+        self._read()
+        self.set_interval(_LOOK_SECONDS, self._refresh_if_stale)
+
+    # Reading
+
+    def handle_new_events(self, last: int) -> None:
+        del last
+        self._stale = True
+
+    def handle_undo_done(self) -> None:
+        self._read(again=True)
+
+    def _refresh_if_stale(self) -> None:
+        if self._stale and self._links is not None and self.is_current:
+            self._stale = False
+            self._read(again=True)
+
+    @property
+    def _typed_filter(self) -> TypedFilter:
+        return parse_filter(self.query_one(Input).value)
+
+    def _read(self, *, again: bool = False) -> None:
+        self._read_in_thread(self._path, self._depth, self._typed_filter, again)
+
+    @work(thread=True, exclusive=True, group="links", exit_on_error=False)
+    def _read_in_thread(self, path: str, depth: int, typed: TypedFilter, again: bool) -> None:
+        worker, source = get_current_worker(), self._engine.knowledge
+        names: list[ParsedNote] = []
+        others: list[str] = []
+        linked: dict[str, list[str]] = {}
+
+        def build(graph: Graph) -> _Links:
+            incoming = collect_links_in(graph, path, depth, typed.wanted)
+            sources = list(dict.fromkeys(each.edge.source for each in incoming))[:_MOST_TEXTS]
+            lines = {each: text.split("\n") for each, text in source.iter_texts(sources)}
+            note = graph.get_note(path)
+            if note is not None:
+                names.append(note)
+                others.extend(each.path for each in graph.notes if each.path != path)
+                linked.update((edge.source, [path]) for edge in graph.get_edges_in(path))
+            outgoing = build_rows_out(graph, collect_links_out(graph, path, depth, typed.wanted))
+            dangling = find_dangling_from(graph, path, typed.wanted.kinds)
+            return _Links(path, note, build_rows_in(graph, incoming, lines), outgoing, dangling, None, "")
+
+        with report_errors(self.post_message):
+            try:
+                found = source.query(build, stop=lambda: worker.is_cancelled)
+            except GraphStopped:
+                return
+            data, problem = self._read_data(path)
+            found = _Links(path, found.note, found.rows_in, found.rows_out, found.dangling, data, problem)
+            if worker.is_cancelled:
+                return
+            self.post_message(self._LinksRead(found, again))
+            texts = takewhile(lambda _: not worker.is_cancelled, source.iter_texts(others))
+            self._read_mentions(path, names, texts, linked, lambda: worker.is_cancelled)
+
+    def _read_data(self, path: str) -> tuple[bytes | None, str]:
+        if path.startswith("#") or path.endswith("/") or not path:
+            return None, ""
+        seen = self._engine.inspect_path(path)
+        return seen.data, "It is not in the folder." if seen.node is None else seen.problem
+
+    def _read_mentions(
+        self,
+        path: str,
+        names: Sequence[ParsedNote],
+        texts: Iterator[tuple[str, str]],
+        linked: dict[str, list[str]],
+        is_cancelled: Callable[[], bool],
+    ) -> None:
+        known: dict[str, str] = {}
+
+        def keep() -> Iterator[tuple[str, str]]:
+            for source, text in texts:
+                known.clear()
+                known[source] = text
+                yield source, text
+
+        found: list[Mention] = []
+        lines: dict[str, str] = {}
+        for mention in find_mentions(names, keep(), linked) if names else ():
+            found.append(mention)
+            lines[f"{mention.source}:{mention.line}"] = known[mention.source].split("\n")[mention.line - 1]
+        if not is_cancelled():
+            self.post_message(self._MentionsRead(path, found, lines))
+
+    # Showing
+
+    @on(_LinksRead)
+    def _show_links(self, message: _LinksRead) -> None:
+        links = message.links
+        if links.path != self._path:
+            return
+        is_first = self._links is None
+        if not message.again:
+            self._mentions, self._mention_texts = None, {}
+        self._links = links
+        self._show_rows(keep=message.again)
+        self._show_note(links, again=message.again)
+        if is_first or not message.again:
+            self._show_hint()
+        if is_first and not self.incoming.items and self.outgoing.items:
+            self.outgoing.focus()
+        if (back := self._return) is not None:
+            self._return = None
+            pane = self.query_one(f"#{back.pane}", NeighbourView)
+            pane.focus()
+            if back.row is not None:
+                pane.move_to(back.row)
+
+    @on(_MentionsRead)
+    def _show_mentions(self, message: _MentionsRead) -> None:
+        if message.path == self._path:
+            self._mentions, self._mention_texts = message.mentions, message.texts
+            self._show_rows(keep=True)
+
+    def _show_rows(self, *, keep: bool) -> None:
+        links, typed = self._links, self._typed_filter
+        if links is None:
+            return
+        below = build_rows_below(self._mentions, self._mention_texts, links.dangling)
+        notices = {
+            "in": "Nothing links here.",
+            "out": "It links to nothing.",
+            "below": "Looking for mentions .." if self._mentions is None else "No mentions, no dangling names.",
+        }
+        for view, rows in ((self.incoming, links.rows_in), (self.outgoing, links.rows_out), (self.below, below)):
+            shown = filter_rows(rows, typed.words)
+            notice = notices[view.id or ""] if not rows and typed.is_empty else "No matches."
+            view.show(shown, keep=keep, notice=("", notice))
+        self._show_titles()
+
+    def _show_titles(self) -> None:
+        links = self._links
+        if links is None:
+            return
+        mentions, dangling = len(self._mentions or ()), len(links.dangling)
+        self._titles.set_title(self.incoming, "Links here", _format_position(self.incoming))
+        self._titles.set_title(self.outgoing, "Links from here", _format_position(self.outgoing))
+        self._titles.set_title(self.below, f"Mentions {mentions:,}  dangling {dangling:,}", "")
+        note = links.note
+        title = to_one_line(note.title if note is not None else links.path or "the folder")
+        facts = [] if note is None else [note.type, note.status, " ".join(f"#{tag}" for tag in note.tags[:4])]
+        if note is not None and note.observations:
+            facts.append(format_count(len(note.observations), "observation"))
+        self._titles.set_title(self.note, title, to_one_line("  ".join(filter(None, facts))))
+        depth = format_count(self._depth, "link")
+        trail = f"  trail {len(self._trail):,}" if self._trail else ""
+        self.query_one("#count", Static).update(f"{depth} far{trail}")
+
+    def _show_note(self, links: _Links, *, again: bool) -> None:
+        path = links.path
+        name = to_one_line(path.rpartition("/")[2] or path)
+        if again and links.data is not None and links.data == self._preview.data:
+            return
+        self._preview.clear()
+        if path.startswith("#"):
+            self.note.show_notice(name, "A tag. What links here has it.")
+        elif not path or path.endswith("/"):
+            self.note.show_notice(to_one_line(path), "A directory. What links here is in it.")
+        elif links.data is None:
+            self.note.show_notice(name, links.problem or "It has no text.")
+        else:
+            self._preview.show_data(path, links.data, self.note, lines=frozenset(), follow=False, again=again)
+
+    def _show_hint(self) -> None:
+        problem = self._typed_filter.problem
+        if problem:
+            self.message.show_message(problem, warning=True)
+            return
+        keys = f"{label_key('links.open')} goes to a note, {label_key('links.back')} back."
+        depths = f"{label_key('links.depth_1')} {label_key('links.depth_2')} {label_key('links.depth_3')} links far"
+        self.message.show_message(f"{to_one_line(self._path)}. {keys}", hint=depths)
+
+    @on(NeighbourView.Highlighted)
+    def _show_positions(self) -> None:
+        self._show_titles()
+
+    # Walking
+
+    @on(NeighbourView.Opened)
+    def _follow(self, message: NeighbourView.Opened) -> None:
+        row = message.item
+        if not isinstance(row, NeighbourRow):
+            return
+        if row.mention is not None:
+            self._link([row.mention])
+        elif row.edge is not None:
+            self._create(row.edge)
+        else:
+            self._trail.append(_TrailEntry(self._path, message.rows.id or "in", row))
+            self._go_to(row.path)
+
+    def _go_to(self, path: str) -> None:
+        self._path = path
+        self._read()
+
+    def action_go_back_along(self) -> None:
+        if not self._trail:
+            self.message.show_message(f"This is where you began. {label_key('links.leave')} goes back to the files.")
+            return
+        self._return = self._trail.pop()
+        self._go_to(self._return.path)
+
+    def action_depth(self, depth: int) -> None:
+        if depth != self._depth:
+            self._depth = depth
+            self._read(again=True)
+        self._show_titles()
+
+    def action_open_note(self) -> None:
+        """Open the note under the cursor, else the one in the middle."""
+        focused = self.focused
+        row = focused.cursor_item if isinstance(focused, NeighbourView) else None
+        path, line = (row.path, row.line) if row is not None and row.path else (self._path, 0)
+        is_place = focused is not self.outgoing and row is not None and row.path  # its line is one of that note
+        if path.startswith("#") or path.endswith("/") or self._open_at is None:
+            self.message.show_message("Only a note can be opened.")
+        else:
+            self._open_at(path, line if is_place and line else None)
+
+    def action_narrow(self) -> None:
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    def _apply_filter(self) -> None:
+        if self._links is not None:
+            self._read(again=True)
+            problem = self._typed_filter.problem
+            if problem:
+                self.message.show_message(problem, warning=True)
+
+    @on(Input.Submitted)
+    def _confirm_filter(self) -> None:
+        self.incoming.focus()
+
+    def action_leave(self) -> None:
+        """Clear the filter, else go back."""
+        line = self.query_one(Input)
+        if line.value or self.focused is line:
+            line.value = ""
+            self.incoming.focus()
+        else:
+            self.dismiss(None)
+
+    # Changing
+
+    def action_link_all(self) -> None:
+        listed = [row.mention for row in self.below.items if row.mention is not None]
+        if listed:
+            self._link(listed)
+        else:
+            self.message.show_message("No mentions to link.")
+
+    @work(group="change")
+    async def _link(self, mentions: Sequence[Mention]) -> None:
+        if self.is_read_only:
+            self.message.show_message(self.read_only_reason, warning=True)
+            return
+        async with self.change_lock:
+            with report_errors(self.post_message):
+                outcome = await link_flows.link_mentions(self._engine, mentions, self._path)
+                self.last_event_seq = outcome.event or self.last_event_seq
+                self.message.show_message(outcome.words, warning=outcome.is_warning)
+                self._read(again=True)
+
+    @work(group="change", exclusive=True)
+    async def _create(self, edge: Edge) -> None:
+        """Create the note that a dangling link names, from a template."""
+        if self.is_read_only:
+            self.message.show_message(self.read_only_reason, warning=True)
+            return
+        try:
+            path = link_flows.find_path_for(edge)
+        except templates.InvalidName as problem:
+            self.message.show_message(f"Not created: {problem}", warning=True)
+            return
+        starts = await asyncio.to_thread(lambda: self._engine.dialect.starts)
+        found = {template.name: template for template in templates.list_templates(path, starts)}
+        choices = [Choice(each.key, each.label, name) for name, each in found.items()]
+        chosen = await self.app.push_screen_wait(MenuScreen(f"{to_one_line(path)} starts as", choices))
+        template = found.get(chosen or "")
+        if template is None:
+            self.message.show_message("Nothing was created.")
+            return
+        text = templates.fill_template(template, path, date.today())
+        async with self.change_lock:
+            with report_errors(self.post_message):
+                created = await file_flows.create(self._engine, path, text.encode(), note=template.name)
+                if created.outcome is not None:
+                    self.last_event_seq = created.outcome.event or self.last_event_seq
+                    self.message.show_message(created.outcome.words, warning=created.outcome.is_warning)
+                self._read(again=True)
+
+
+def _format_position(view: NeighbourView) -> str:
+    row, total = view.position
+    return f"{row:,} of {total:,}" if total else ""
