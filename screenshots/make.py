@@ -92,6 +92,8 @@ PICTURES = (
     Picture("loss", (100, 30), wiped=True),
     Picture("deleted", (80, 24), keys=("D",), wiped=True),
     Picture("links", keys=("g", "j", "j", "w"), linked=True),
+    Picture("graph", keys=("W", "G", "k", "k"), linked=True),
+    Picture("observations", keys=("O",), linked=True),
     Picture("help", keys=("question_mark",)),
     Picture("palette", (100, 30), keys=("colon",)),
     Picture("find", keys=("slash", *"remind")),

@@ -28,7 +28,9 @@ from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.edit_save import SaveController
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.find_base import FindBase, QueryLine
+from memtui.ui.screens.graph import GraphScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
+from memtui.ui.screens.observations import ObservationScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.rename_many import RenameManyScreen, SummaryScreen
@@ -39,9 +41,11 @@ from memtui.ui.widgets.composer import Composer
 from memtui.ui.widgets.editor.area import EditorArea
 from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
 from memtui.ui.widgets.findings import FindingsView
+from memtui.ui.widgets.graph_groups import GroupView
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.name_line import NameLineScreen
 from memtui.ui.widgets.neighbours import NeighbourView
+from memtui.ui.widgets.observations import ObservationView
 from memtui.ui.widgets.row_list import DeletedView, RowsView
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView
@@ -89,6 +93,10 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("deleted notes", DeletedView),
     ("links of a note", NeighbourhoodScreen),
     ("links of a note", NeighbourView),
+    ("graph", GraphScreen),
+    ("graph", GroupView),
+    ("observations", ObservationScreen),
+    ("observations", ObservationView),
     ("audit and review", AuditScreen),
     ("audit: findings", FindingsView),
     ("audit: changes", ChangesView),
@@ -115,6 +123,7 @@ _SCREENS = {
     "time travel": "The folder as it was",
     "deleted notes": "Deleted notes",
     "links of a note": "Links of a note",
+    **dict.fromkeys(("graph", "observations"), "Graph and observations"),
     **dict.fromkeys(("audit and review", "audit: findings", "audit: changes"), "Keys of audit and review"),
     **dict.fromkeys(
         ("chat", "chat: message", "chat: conversation", "chat: question", "chat: edit first", "chat: review"),

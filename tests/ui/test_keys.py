@@ -27,9 +27,11 @@ from memtui.ui.screens.edit import EditScreen
 from memtui.ui.screens.external_link import ExternalLinkScreen
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.find_base import FindBase, QueryLine
+from memtui.ui.screens.graph import GraphScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.info import DetailsScreen, EventScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
+from memtui.ui.screens.observations import ObservationScreen
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.places import FolderPickerScreen
 from memtui.ui.screens.rename_many import NamesBox, RenameManyScreen, SummaryRows, SummaryScreen
@@ -42,9 +44,11 @@ from memtui.ui.widgets.editor.area import EditorArea
 from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
 from memtui.ui.widgets.find_line import FindLine
 from memtui.ui.widgets.findings import FindingsView
+from memtui.ui.widgets.graph_groups import GroupView
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.name_line import NameLineScreen
 from memtui.ui.widgets.neighbours import NeighbourView
+from memtui.ui.widgets.observations import ObservationView
 from memtui.ui.widgets.row_list import DeletedView
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView
@@ -52,7 +56,7 @@ from tests.ui.declared import declared
 
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
-    NeighbourhoodScreen, NeighbourView,
+    NeighbourhoodScreen, NeighbourView, GraphScreen, GroupView, ObservationScreen, ObservationView,
     PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, FindBase, QueryLine, DetailsScreen,
     EventScreen, ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen,
     ConflictScreen, ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,

@@ -16,6 +16,10 @@ class GraphController(FolderController):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("w,colon_links", "neighbourhood", "links", id="browse.links",
                 tooltip="Links to and from the note, mentions, dangling names"),
+        Binding("W,colon_graph", "graph", "graph", id="browse.graph",
+                tooltip="Graph of the folder: orphans, hubs, islands, dangling links, cycles", show=False),
+        Binding("O,colon_observations", "observations", "observations", id="browse.observations",
+                tooltip="Observations of all notes, to filter and sort", show=False),
     ]  # fmt: skip
 
     def __init__(self, screen: FolderScreen, note: NoteController) -> None:
@@ -32,6 +36,18 @@ class GraphController(FolderController):
         if entry is not None and entry.kind is EntryKind.DIRECTORY:
             path = f"{path}/"
         self.app.push_screen(NeighbourhoodScreen(engine, path, title=self.screen.folder_title, open_at=self._open_at))
+
+    def action_graph(self) -> None:
+        if (engine := self.session.engine) is not None:
+            from memtui.ui.screens.graph import GraphScreen  # noqa: PLC0415 - start-up: loads the graph
+
+            self.app.push_screen(GraphScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
+
+    def action_observations(self) -> None:
+        if (engine := self.session.engine) is not None:
+            from memtui.ui.screens.observations import ObservationScreen  # noqa: PLC0415 - start-up: loads the graph
+
+            self.app.push_screen(ObservationScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
 
     def _open_at(self, path: str, line: int | None) -> None:
         """Close the screens above the files, and go to a note."""

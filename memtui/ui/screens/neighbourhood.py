@@ -7,11 +7,11 @@ from itertools import takewhile
 from typing import ClassVar, NamedTuple
 
 from textual import getters, on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Container
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widget import Widget
+from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from memtui.core.lazy_dataclass import dataclass
@@ -33,11 +33,10 @@ from memtui.knowledge.neighbours import (
 from memtui.knowledge.source import GraphStopped
 from memtui.ui.flows import files as file_flows
 from memtui.ui.flows import links as link_flows
-from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine, PaneTitles
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import report_errors
-from memtui.ui.screens.above_browser import OverlayScreen
 from memtui.ui.screens.dialogs import MenuScreen
+from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.neighbours import (
     NeighbourRow,
@@ -50,10 +49,6 @@ from memtui.ui.widgets.neighbours import (
 )
 from memtui.ui.widgets.preview import Preview
 
-OpenAt = Callable[[str, int | None], None]
-"""Leaves for the files, to a note and a line of it."""
-_LOOK_SECONDS = 1.0
-"""Least seconds between two reads of the graph."""
 _MOST_TEXTS = 500
 """Notes whose lines are shown beside what links here; of others the written link is."""
 
@@ -79,7 +74,7 @@ class _Links:
     problem: str
 
 
-class NeighbourhoodScreen(OverlayScreen):
+class NeighbourhoodScreen(GraphOverlayScreen):
     """A note amid its links, along which one can walk.
 
     Args:
@@ -96,6 +91,8 @@ class NeighbourhoodScreen(OverlayScreen):
         Binding("2", "depth(2)", "2 links far", id="links.depth_2", tooltip="Notes up to two links away", show=False),
         Binding("3", "depth(3)", "3 links far", id="links.depth_3", tooltip="Notes up to three links away", show=False),
         Binding("o", "open_note", "open", id="links.open_note", tooltip="Open the note in the files"),
+        Binding("O", "observations", "observations", id="links.observations", tooltip="Observations of the note",
+                show=False),
         Binding("u", "undo_here", "undo", id="links.undo", tooltip="Undo the last change made here", show=False),
         Binding("U", "redo_here", "redo", id="links.redo", tooltip="Redo it", show=False),
         Binding("tab", "app.focus_next", "next pane", id="links.next", tooltip="To the next pane", show=False),
@@ -105,18 +102,14 @@ class NeighbourhoodScreen(OverlayScreen):
     ]  # fmt: skip
 
     AUTO_FOCUS = "#in"  # a key that is typed at once is none of the filter's text
-    BANNER_ANCHOR = "#narrow"
     CHANGES = frozenset({"link_all"})
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012 - as Textual has it
+    LIVE = "LINKS"
+    LEAVE = "links.leave"
+    PLACEHOLDER = "type:  tag:  kind:  folder:  or words"
 
     DEFAULT_CSS = """
     NeighbourhoodScreen {
-        & #narrow { height: 1; padding: 0 1; background: $panel; }
-        & #prompt { width: auto; color: $text-accent; text-style: bold; }
-        & Input { width: 1fr; background: $panel; }
-        & #count { width: auto; min-width: 14; text-align: right; }
-        & #body { height: 1fr; layout: grid; grid-size: 3 2; grid-columns: 1fr 1fr 1fr; grid-rows: 1fr 30%; }
-        & #body > .pane { width: 1fr; height: 1fr; }
+        & #body { layout: grid; grid-size: 3 2; grid-columns: 1fr 1fr 1fr; grid-rows: 1fr 30%; }
         & #below { column-span: 3; }
         &.-narrow #body { grid-size: 2 2; grid-columns: 1fr 1fr; grid-rows: 1fr 1fr; }
         &.-narrow #below { column-span: 1; }
@@ -124,7 +117,6 @@ class NeighbourhoodScreen(OverlayScreen):
     }
     """
 
-    header = getters.query_one(Header)
     note = getters.query_one("#note", NoteView)
     incoming = getters.query_one("#in", NeighbourView)
     outgoing = getters.query_one("#out", NeighbourView)
@@ -142,60 +134,30 @@ class NeighbourhoodScreen(OverlayScreen):
         texts: dict[str, str]
 
     def __init__(self, engine: Engine, path: str, *, title: str, open_at: OpenAt | None = None) -> None:
-        super().__init__()
-        self._engine = engine
+        super().__init__(engine, title=title, open_at=open_at)
         self._path = path
-        self._folder = title
-        self._open_at = open_at
         self._depth = 1
         self._links: _Links | None = None
         self._mentions: Sequence[Mention] | None = None
         self._mention_texts: dict[str, str] = {}
         self._trail: list[_TrailEntry] = []
         self._return: _TrailEntry | None = None
-        self._stale = False
         self._preview = Preview()
-        self._titles = PaneTitles()
 
-    def compose(self) -> ComposeResult:
-        yield Header()
-        with Horizontal(id="narrow"):
-            yield Static("/ ", id="prompt")
-            yield Input(placeholder="type:  tag:  kind:  folder:  or words", compact=True, id="filter")
-            yield Static(id="count", markup=False)
+    def compose_body(self) -> Iterator[Widget]:
         with Container(id="body"):
             yield NeighbourView(id="in", classes="pane")
             yield NoteView(id="note", classes="pane")
             yield NeighbourView(id="out", classes="pane")
             yield NeighbourView(id="below", classes="pane")
-        yield MessageLine(id="message")
-        yield KeyLine("app.commands", "app.help", "links.leave")
-
-    def on_mount(self) -> None:
-        self.header.status = HeaderStatus(self._folder, live="LINKS", follow=None, read_only=self._engine.read_only)
-        self.message.show_message("Reading the links.")
-        self._read()
-        self.set_interval(_LOOK_SECONDS, self._refresh_if_stale)
 
     # Reading
 
-    def handle_new_events(self, last: int) -> None:
-        del last
-        self._stale = True
-
-    def handle_undo_done(self) -> None:
-        self._read(again=True)
-
-    def _refresh_if_stale(self) -> None:
-        if self._stale and self._links is not None and self.is_current:
-            self._stale = False
-            self._read(again=True)
-
     @property
     def _typed_filter(self) -> TypedFilter:
-        return parse_filter(self.query_one(Input).value)
+        return parse_filter(self.typed)
 
-    def _read(self, *, again: bool = False) -> None:
+    def read(self, *, again: bool = False) -> None:
         self._read_in_thread(self._path, self._depth, self._typed_filter, again)
 
     @work(thread=True, exclusive=True, group="links", exit_on_error=False)
@@ -271,7 +233,7 @@ class NeighbourhoodScreen(OverlayScreen):
         is_first = self._links is None
         if not message.again:
             self._mentions, self._mention_texts = None, {}
-        self._links = links
+        self._links, self._is_loaded = links, True
         self._show_rows(keep=message.again)
         self._show_note(links, again=message.again)
         if is_first or not message.again:
@@ -323,7 +285,7 @@ class NeighbourhoodScreen(OverlayScreen):
         self._titles.set_title(self.note, title, to_one_line("  ".join(filter(None, facts))))
         depth = format_count(self._depth, "link")
         trail = f"  trail {len(self._trail):,}" if self._trail else ""
-        self.query_one("#count", Static).update(f"{depth} far{trail}")
+        self.show_count(f"{depth} far{trail}")
 
     def _show_note(self, links: _Links, *, again: bool) -> None:
         path = links.path
@@ -370,7 +332,7 @@ class NeighbourhoodScreen(OverlayScreen):
 
     def _go_to(self, path: str) -> None:
         self._path = path
-        self._read()
+        self.read()
 
     def action_go_back_along(self) -> None:
         if not self._trail:
@@ -382,7 +344,7 @@ class NeighbourhoodScreen(OverlayScreen):
     def action_depth(self, depth: int) -> None:
         if depth != self._depth:
             self._depth = depth
-            self._read(again=True)
+            self.read(again=True)
         self._show_titles()
 
     def action_open_note(self) -> None:
@@ -391,34 +353,24 @@ class NeighbourhoodScreen(OverlayScreen):
         row = focused.cursor_item if isinstance(focused, NeighbourView) else None
         path, line = (row.path, row.line) if row is not None and row.path else (self._path, 0)
         is_place = focused is not self.outgoing and row is not None and row.path  # its line is one of that note
-        if path.startswith("#") or path.endswith("/") or self._open_at is None:
-            self.message.show_message("Only a note can be opened.")
-        else:
-            self._open_at(path, line if is_place and line else None)
-
-    def action_narrow(self) -> None:
-        self.query_one(Input).focus()
+        self.open_in_files(path, line if is_place and line else None)
 
     @on(Input.Changed)
     def _apply_filter(self) -> None:
         if self._links is not None:
-            self._read(again=True)
+            self.read(again=True)
             problem = self._typed_filter.problem
             if problem:
                 self.message.show_message(problem, warning=True)
 
-    @on(Input.Submitted)
-    def _confirm_filter(self) -> None:
+    def focus_list(self) -> None:
         self.incoming.focus()
 
-    def action_leave(self) -> None:
-        """Clear the filter, else go back."""
-        line = self.query_one(Input)
-        if line.value or self.focused is line:
-            line.value = ""
-            self.incoming.focus()
-        else:
-            self.dismiss(None)
+    def action_observations(self) -> None:
+        from memtui.ui.screens.observations import ObservationScreen  # noqa: PLC0415 - start-up: loads a screen
+
+        path, open_at = self._path, self._open_at
+        self.app.push_screen(ObservationScreen(self._engine, title=self._folder, open_at=open_at, path=path))
 
     # Changing
 
@@ -439,7 +391,7 @@ class NeighbourhoodScreen(OverlayScreen):
                 outcome = await link_flows.link_mentions(self._engine, mentions, self._path)
                 self.last_event_seq = outcome.event or self.last_event_seq
                 self.message.show_message(outcome.words, warning=outcome.is_warning)
-                self._read(again=True)
+                self.read(again=True)
 
     @work(group="change", exclusive=True)
     async def _create(self, edge: Edge) -> None:
@@ -467,7 +419,7 @@ class NeighbourhoodScreen(OverlayScreen):
                 if created.outcome is not None:
                     self.last_event_seq = created.outcome.event or self.last_event_seq
                     self.message.show_message(created.outcome.words, warning=created.outcome.is_warning)
-                self._read(again=True)
+                self.read(again=True)
 
 
 def _format_position(view: NeighbourView) -> str:
