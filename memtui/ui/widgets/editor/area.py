@@ -7,7 +7,7 @@ memory that the text is based on.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 from rich.style import Style
@@ -208,6 +208,8 @@ class EditorArea(TextArea, inherit_bindings=False):
         """The version that the text is based on; the undo steps carry it along."""
         self._queued_events: list[Key | Paste] | None = None
         self._again: list[Key | Paste] = []
+        self.key_filter: Callable[[str], bool] | None = None
+        """Gets every key first, and answers whether it has handled it."""
 
     def reset_text(self, text: str, *, syntax: str, basis: object = None) -> None:
         r"""Show a text without any steps to undo.
@@ -431,6 +433,10 @@ class EditorArea(TextArea, inherit_bindings=False):
     async def _on_key(self, event: Key) -> None:
         """Run bindings of this widget where characters are inserted, so that neither overtakes the other."""
         if self._should_hold(event):
+            return
+        if self.key_filter is not None and self.key_filter(event.key):
+            event.stop()
+            event.prevent_default()
             return
         for binding in get_key_bindings(self, event.key):
             if await self.app.run_action(binding.action, self):
