@@ -26,6 +26,30 @@ def styles_of(source: str, word: str) -> str:
 
 
 @pytest.mark.parametrize(
+    ("source", "word", "style"),
+    [
+        ("- [decision] tea #drink", "[decision]", "category"),
+        ("- a\n  - [risk] late", "[risk]", "category"),
+        ("1. [tech] Rust", "[tech]", "category"),
+        ("- part_of [[tea]] (now)", "part_of", "relation"),
+        ('- "is part of" [[tea]]', '"is part of"', "relation"),
+        ("- [decision](a.md) tea", "decision", "link"),
+        ("- [tea] x\n\n[tea]: http://x.io", "tea", "link"),
+        ("- [?] maybe", "[?]", ""),
+        ("- [10:30] standup", "[10:30]", ""),
+        ("- [decision]", "[decision]", ""),
+        ("- see also [[tea]]", "see also", ""),
+        ("[decision] no item", "[decision]", ""),
+        ("- a\n\n  [decision] a second paragraph", "[decision]", ""),
+    ],
+)
+def test_the_category_of_an_observation_and_the_type_of_a_relation_are_tinted(
+    source: str, word: str, style: str
+) -> None:
+    assert styles_of(source, word) == style
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         ("# One", ["One", "━━━"]),

@@ -77,6 +77,22 @@ class InlineParser:
         return writer.lines
 
 
+_STATEMENT = re.compile(
+    r"(?P<category>\[(?![xX]\]|[^\w\s]\]|\d{1,3}:\d)[^\[\]()\n]{1,80}\])(?=\s+\S)"
+    r"|(?P<relation>[^\s\[\]\"'`]{1,80}|\"[^\"\n]{1,80}\"|'[^'\n]{1,80}')(?=\s+\[\[)"
+)
+"""How an item of a list begins that is an observation, `[category] text`, or a relation, `type [[note]]`."""
+
+
+def tint_statement(spans: list[TextSpan], text: str) -> list[TextSpan]:
+    """The first spans of a list item, with the category of an observation or the type of a relation in its role."""
+    found = _STATEMENT.match(text)
+    if found is None or not spans or spans[0].style or not spans[0].text.startswith(found[0]):
+        return spans
+    first, end = spans[0], found.end()
+    return [TextSpan(found[0], found.lastgroup or "", first.line), first._replace(text=first.text[end:]), *spans[1:]]
+
+
 def _estimate_cost(text: str, marks: int) -> int:
     """The cost of parsing a text: links and tags look ahead over all that follows, others less."""
     looks = text.count("[") + text.count("<")

@@ -24,6 +24,7 @@ from memtui.ui.widgets.markdown.inline import (
     measure_longest_word,
     render_body_rows,
     render_header_rows,
+    tint_statement,
 )
 from memtui.ui.widgets.markdown.rows import (
     MarkdownRow,
@@ -502,5 +503,8 @@ class _BlockPainter:
             self._marker = (*self._marker, box)
             self._prefix[-1] = (TextSpan(" " * measure_spans(self._marker), "indent", line),)
             text = text[4:]
-        for spans in self._inline(text, line):
+        lines = self._inline(text, line)
+        if self._marker is not None and len(self._marker) == 1:
+            lines[0] = tint_statement(lines[0], text)
+        for spans in lines:
             self._put(wrap_prose(spans, self._measure_room(), line))

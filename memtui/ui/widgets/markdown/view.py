@@ -36,7 +36,7 @@ ROLES = (
     *("warning", "hidden", "panel", "language", "mark", "heading", "keyword", "string", "number"),
     *("comment", "name", "deleted", "inserted", "line-number", "changed", "match", "current-match"),
     *("notice-title", "notice-detail", "blame", "blame-you", "blame-outside", "chosen-link"),
-    *("ruler", "beyond"),
+    *("ruler", "beyond", "category", "relation"),
 )
 """What a span can be; each is a component class of the view."""
 
@@ -159,6 +159,8 @@ class NoteView(TextView):
             text-style: bold;
         }
         & > .noteview--emphasis { text-style: italic; }
+        & > .noteview--category { color: $text-accent; }
+        & > .noteview--relation { color: $text-success; }
         & > .noteview--strike { text-style: strike; }
         & > .noteview--code { color: $text-accent; background: $panel; }
         & > .noteview--panel { background: $panel; }
