@@ -30,6 +30,7 @@ from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.find_base import FindBase, QueryLine
 from memtui.ui.screens.graph import GraphScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
+from memtui.ui.screens.neighbourhood_changes import LinkingController
 from memtui.ui.screens.observations import ObservationScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.screens.past import PastScreen
@@ -92,6 +93,7 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("deleted notes", DeletedScreen),
     ("deleted notes", DeletedView),
     ("links of a note", NeighbourhoodScreen),
+    ("links of a note", LinkingController),
     ("links of a note", NeighbourView),
     ("graph", GraphScreen),
     ("graph", GroupView),

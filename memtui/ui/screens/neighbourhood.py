@@ -1,8 +1,6 @@
 """The neighbourhood of a note: what links to it, what it links to, where it is only named, and dangling names."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date
 from itertools import takewhile
 from typing import ClassVar, NamedTuple
 
@@ -17,9 +15,7 @@ from textual.worker import get_current_worker
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
-from memtui.editing import templates
 from memtui.engine import Engine
-from memtui.flows.dialog import Choice
 from memtui.knowledge.graph import Edge, Graph
 from memtui.knowledge.mentions import Mention, find_mentions
 from memtui.knowledge.model import ParsedNote
@@ -31,12 +27,10 @@ from memtui.knowledge.neighbours import (
     parse_filter,
 )
 from memtui.knowledge.source import GraphStopped
-from memtui.ui.flows import files as file_flows
-from memtui.ui.flows import links as link_flows
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import report_errors
-from memtui.ui.screens.dialogs import MenuScreen
 from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
+from memtui.ui.screens.neighbourhood_changes import LinkingController
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.neighbours import (
     NeighbourRow,
@@ -83,9 +77,9 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         open_at: Leaves for the files.
     """
 
+    CONTROLLERS = (LinkingController,)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("backspace", "go_back_along", "back along", id="links.back", tooltip="Back to the note before"),
-        Binding("asterisk", "link_all", "link all", id="links.link_all", tooltip="Make all listed mentions links"),
         Binding("slash", "narrow", "filter", id="links.narrow", tooltip="Filter by type, tag, kind, folder and words"),
         Binding("1", "depth(1)", "1 link far", id="links.depth_1", tooltip="Notes one link away", show=False),
         Binding("2", "depth(2)", "2 links far", id="links.depth_2", tooltip="Notes up to two links away", show=False),
@@ -135,6 +129,7 @@ class NeighbourhoodScreen(GraphOverlayScreen):
 
     def __init__(self, engine: Engine, path: str, *, title: str, open_at: OpenAt | None = None) -> None:
         super().__init__(engine, title=title, open_at=open_at)
+        self._linking = self.attach(LinkingController(self, engine, lambda: self._path, lambda: self.below.items))
         self._path = path
         self._depth = 1
         self._links: _Links | None = None
@@ -323,9 +318,9 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         if not isinstance(row, NeighbourRow):
             return
         if row.mention is not None:
-            self._link([row.mention])
+            self._linking.link([row.mention])
         elif row.edge is not None:
-            self._create(row.edge)
+            self._linking.create(row.edge)
         else:
             self._trail.append(_TrailEntry(self._path, message.rows.id or "in", row))
             self._go_to(row.path)
@@ -371,55 +366,6 @@ class NeighbourhoodScreen(GraphOverlayScreen):
 
         path, open_at = self._path, self._open_at
         self.app.push_screen(ObservationScreen(self._engine, title=self._folder, open_at=open_at, path=path))
-
-    # Changing
-
-    def action_link_all(self) -> None:
-        listed = [row.mention for row in self.below.items if row.mention is not None]
-        if listed:
-            self._link(listed)
-        else:
-            self.message.show_message("No mentions to link.")
-
-    @work(group="change")
-    async def _link(self, mentions: Sequence[Mention]) -> None:
-        if self.is_read_only:
-            self.message.show_message(self.read_only_reason, warning=True)
-            return
-        async with self.change_lock:
-            with report_errors(self.post_message):
-                outcome = await link_flows.link_mentions(self._engine, mentions, self._path)
-                self.last_event_seq = outcome.event or self.last_event_seq
-                self.message.show_message(outcome.words, warning=outcome.is_warning)
-                self.read(again=True)
-
-    @work(group="change", exclusive=True)
-    async def _create(self, edge: Edge) -> None:
-        """Create the note that a dangling link names, from a template."""
-        if self.is_read_only:
-            self.message.show_message(self.read_only_reason, warning=True)
-            return
-        try:
-            path = link_flows.find_path_for(edge)
-        except templates.InvalidName as problem:
-            self.message.show_message(f"Not created: {problem}", warning=True)
-            return
-        starts = await asyncio.to_thread(lambda: self._engine.dialect.starts)
-        found = {template.name: template for template in templates.list_templates(path, starts)}
-        choices = [Choice(each.key, each.label, name) for name, each in found.items()]
-        chosen = await self.app.push_screen_wait(MenuScreen(f"{to_one_line(path)} starts as", choices))
-        template = found.get(chosen or "")
-        if template is None:
-            self.message.show_message("Nothing was created.")
-            return
-        text = templates.fill_template(template, path, date.today())
-        async with self.change_lock:
-            with report_errors(self.post_message):
-                created = await file_flows.create(self._engine, path, text.encode(), note=template.name)
-                if created.outcome is not None:
-                    self.last_event_seq = created.outcome.event or self.last_event_seq
-                    self.message.show_message(created.outcome.words, warning=created.outcome.is_warning)
-                self.read(again=True)
 
 
 def _format_position(view: NeighbourView) -> str:
