@@ -13,14 +13,20 @@ def build_system_prompt(guidance: str = "") -> str:
     return _fill_in("system_prompt", guidance)
 
 
-def build_guide(guidance: str = "") -> str:
-    """The guide for an agent without a system prompt of ours: protocol, folders, form of a note."""
-    return _fill_in("guide", guidance)
+def build_guide(guidance: str = "", dialect: str = "") -> str:
+    """The guide for an agent without a system prompt of ours: protocol, folders, form of a note, links.
+
+    Args:
+        dialect: The name of the kind of folder, whose way to tie notes together is told; empty for none in particular.
+    """
+    return _fill_in("guide", guidance, dialect)
 
 
-def _fill_in(name: str, guidance: str) -> str:
+def _fill_in(name: str, guidance: str, dialect: str = "") -> str:
     texts = tomllib.loads(resources.files("memtui.agents").joinpath("guidance.toml").read_text(encoding="utf-8"))
-    text: str = texts[name].format(habits=texts["habits"], notes=texts["notes"])
+    links = texts["links"]
+    way = links.get(dialect, links["other"])
+    text: str = texts[name].format(habits=texts["habits"], notes=texts["notes"], links=way)
     guidance = guidance.strip()
     if not guidance:
         return text

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from memtui.cli import context, graph_output, output, times
 from memtui.cli.context import open_memory
-from memtui.cli.graph_output import find_memory_reach, find_note, print_rows, serialize_path
+from memtui.cli.graph_output import find_memory_reach, find_note, print_rows
 from memtui.cli.output import ExitCode, Failure, UsageError
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
 from memtui.core.events import Event, format_actor_name
@@ -13,8 +13,9 @@ from memtui.core.times import PointInTime
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.engine import Engine
-from memtui.knowledge import analysis, diagrams
+from memtui.knowledge import analysis, diagrams, documents
 from memtui.knowledge.analysis import Filter, Neighbourhood
+from memtui.knowledge.documents import serialize_path
 from memtui.knowledge.graph import KINDS, LINK_KINDS, Edge, Graph, Node
 from memtui.knowledge.mentions import Mention, find_mentions
 from memtui.knowledge.past import EdgeLife, blame_edges, compare_graphs, make_edge_key
@@ -102,9 +103,9 @@ def _serialize_graph(
         "note": serialize_path(note) if note is not None else None,
         "cut": near.is_cut,
         "nodes": [
-            graph_output.serialize_node(node, near.distances[node.id] if note is not None else None) for node in nodes
+            documents.serialize_node(node, near.distances[node.id] if note is not None else None) for node in nodes
         ],
-        "edges": [graph_output.serialize_edge(edge) for edge in near.edges],
+        "edges": [documents.serialize_edge(edge) for edge in near.edges],
     }
     if note is None:
         reach = find_memory_reach(memory, graph, at)
@@ -196,9 +197,9 @@ def run_links(options: Options, arguments: argparse.Namespace) -> int:
             {
                 "path": serialize_path(path),
                 "at": at,
-                "in": [{**graph_output.serialize_edge(edge), "text": _get_line(edge, texts)} for edge in leading_in],
+                "in": [{**documents.serialize_edge(edge), "text": _get_line(edge, texts)} for edge in leading_in],
                 "out": [
-                    {**graph_output.serialize_edge(edge), **_serialize_life(edge, graph, lives)} for edge in leading_out
+                    {**documents.serialize_edge(edge), **_serialize_life(edge, graph, lives)} for edge in leading_out
                 ],
                 "mentions": [_serialize_mention(each) for each in mentions],
                 "removed": None
@@ -328,8 +329,8 @@ def run_orphans(options: Options, arguments: argparse.Namespace) -> int:
                 "at": at,
                 "since": since,
                 "roots": [serialize_path(path) for path in reach.roots],
-                "orphans": [graph_output.serialize_note(note) for note in notes],
-                "lost": [graph_output.serialize_edge(edge) for edge in lost],
+                "orphans": [documents.serialize_note(note) for note in notes],
+                "lost": [documents.serialize_edge(edge) for edge in lost],
             }
         )
     else:

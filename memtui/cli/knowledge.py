@@ -3,16 +3,18 @@
 import argparse
 import time
 
-from memtui.cli import context, graph_output, output, times
+from memtui.cli import context, output, times
 from memtui.cli.context import open_memory
-from memtui.cli.graph_output import print_rows, serialize_path
+from memtui.cli.graph_output import print_rows
 from memtui.cli.output import ExitCode, NotFound
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
 from memtui.core.times import PointInTime
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_age, format_count
 from memtui.engine import Engine
+from memtui.knowledge import documents
 from memtui.knowledge.context import DEEPEST, MemoryContext, RelatedNote
+from memtui.knowledge.documents import serialize_path
 from memtui.knowledge.model import Observation, ParsedNote
 from memtui.knowledge.names import BASIC_MEMORY
 from memtui.knowledge.recent import RecentChange, find_recent
@@ -42,7 +44,7 @@ def run_observations(options: Options, arguments: argparse.Namespace) -> int:
             and (not tags or not tags.isdisjoint(tag.casefold() for tag in each.tags))
         ]
     if options.json:
-        output.print_json({"observations": [graph_output.serialize_observation(*each) for each in found]})
+        output.print_json({"observations": [documents.serialize_observation(*each) for each in found]})
     else:
         print_rows([_format_observation(*each) for each in found])
         if not (found or options.quiet):
@@ -51,9 +53,7 @@ def run_observations(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _format_observation(path: str, each: Observation) -> tuple[str, ...]:
-    when = f"{each.time.text} " if each.time is not None else ""
-    category = f"[{each.category}]" if each.category else ""
-    return f"{path}:{each.line}", category, f"{when}{each.content}" + (f" ({each.context})" if each.context else "")
+    return f"{path}:{each.line}", *documents.format_observation(each)
 
 
 OBSERVATIONS_VERB = Verb("observations", add_observations_options, run_observations)
@@ -153,33 +153,10 @@ def run_context(options: Options, arguments: argparse.Namespace) -> int:
         shown = to_one_line(arguments.address)
         raise NotFound(f"No note has the address {shown}. To see what there is: memtui context 'memory://*'")
     if options.json:
-        output.print_json(_serialize_context(found))
+        output.print_json(documents.serialize_context(found))
     else:
         _print_context(found)
     return ExitCode.OK
-
-
-def _serialize_context(found: MemoryContext) -> dict[str, object]:
-    return {
-        "address": found.address,
-        "notes": [
-            {
-                **graph_output.serialize_note(note),
-                "observations": [graph_output.serialize_observation(note.path, each) for each in note.observations],
-            }
-            for note in found.notes
-        ],
-        "related": [
-            {
-                **graph_output.serialize_note(each.note),
-                "distance": each.distance,
-                "edges": [graph_output.serialize_edge(edge) for edge in each.edges],
-            }
-            for each in found.related
-        ],
-        "left_out": found.left_out,
-        "cut": found.is_cut,
-    }
 
 
 def _print_context(found: MemoryContext) -> None:
@@ -197,13 +174,7 @@ def _print_context(found: MemoryContext) -> None:
 
 
 def _format_related(each: RelatedNote) -> tuple[str, ...]:
-    ways = [
-        f"{edge.relation or edge.kind} from it"
-        if edge.source == each.note.path
-        else f"{edge.relation or edge.kind} to it"
-        for edge in each.edges
-    ]
-    return str(each.distance), each.note.path, ", ".join(dict.fromkeys(ways))
+    return str(each.distance), each.note.path, documents.format_ways(each)
 
 
 CONTEXT_VERB = Verb("context", add_context_options, run_context)

@@ -235,6 +235,7 @@ class Finder:
         limit: int = 200,
         per_note: int = 50,
         whole_lines: bool = False,
+        accept: Callable[[str], bool] | None = None,
         stop: Stop = never_stop,
     ) -> SearchResults:
         """What matches in the index as it is.
@@ -245,6 +246,7 @@ class Finder:
             limit: Most names, notes and lines of the past; the rest is counted.
             per_note: Most lines of each note; the rest is counted.
             whole_lines: Whether long lines are not cut.
+            accept: Whether a note of today is looked at, by its path; `None` for all.
             stop: Asked now and then whether to give up.
 
         Raises:
@@ -263,7 +265,7 @@ class Finder:
         names, text, past = NameResults(), TextResults(), PastResults()
         with self._lock:
             if scope in (Scope.ALL, Scope.NAMES):
-                accept_path = filters.accepts_path if query.filters else None
+                accept_path = _accept_both(accept, filters.accepts_path if query.filters else None)
                 if self._names is None:
                     self._names = NameIndex(self._paths)
                 recency = self._changed_us.__getitem__  # called for every name: by no function of ours
@@ -271,7 +273,7 @@ class Finder:
             if scope in (Scope.ALL, Scope.TEXT):
                 text = self._texts.find(
                     matcher,
-                    accept=filters.accepts if query.filters else None,
+                    accept=_accept_text(accept, filters.accepts if query.filters else None),
                     recency=self._changed_us.__getitem__,
                     limit=limit,
                     per_note=per_note,
@@ -319,6 +321,22 @@ class Finder:
     def _get_filter_text(self, path: str) -> SearchText:
         """The text of a note, for filters; of a binary file its bytes."""
         return self._texts.get(path) or SearchText(self._read(path) or b"")
+
+
+def _accept_both(
+    one: Callable[[str], bool] | None, other: Callable[[str], bool] | None
+) -> Callable[[str], bool] | None:
+    if one is None or other is None:
+        return one or other
+    return lambda path: one(path) and other(path)
+
+
+def _accept_text(
+    by_path: Callable[[str], bool] | None, by_text: Callable[[str, SearchText], bool] | None
+) -> Callable[[str, SearchText], bool] | None:
+    if by_path is None:
+        return by_text
+    return lambda path, text: by_path(path) and (by_text is None or by_text(path, text))
 
 
 class FilterMatcher:

@@ -29,7 +29,9 @@ def inspect(request: pytest.FixtureRequest, folder: Path) -> Any:
 
 def test_the_inspector_lists_calls_and_reads(inspect: Any, folder: Path) -> None:
     tools = {tool["name"]: tool for tool in inspect("tools/list")["tools"]}
-    assert set(tools) == {"memory", "search_memory", "recent_activity", "memory_history"}
+    assert set(tools) == {
+        "memory", "search_memory", "recent_activity", "memory_history", "read_note", "build_context", "list_links",
+    }  # fmt: skip
     made = inspect(
         "tools/call", "--tool-name", "memory", "--tool-arg", "command=create", "path=/memories/a.md", "file_text=tea"
     )

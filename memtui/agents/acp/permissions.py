@@ -23,7 +23,8 @@ _LONGEST_TITLE = 200
 _CHANGES = frozenset({"edit", "delete", "move", "execute"})
 """Kinds of tools that change something."""
 _OWN_TOOL = re.compile(
-    r"(?:mcp__|mcp\.|Tool: )?memtui(?:__|_|/|\.|: )(?:memory|search_memory|recent_activity|memory_history)"
+    r"(?:mcp__|mcp\.|Tool: )?memtui(?:__|_|/|\.|: )"
+    r"(?:memory|search_memory|recent_activity|memory_history|read_note|build_context|list_links)"
 )
 """The title of a call of memtui's MCP server, as agents name it: nothing that could be a shell command with more."""
 _HARMLESS = frozenset({"read", "search", "think", "other"})

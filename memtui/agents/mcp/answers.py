@@ -4,9 +4,10 @@ Nothing here is recorded, and nothing can be changed by it. Names come from anyw
 hidden characters made visible; texts of notes are given as they are.
 """
 
+import re
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 
 from memtui.core import diffs
 from memtui.core.errors import MemtuiError, Refusal
@@ -14,12 +15,20 @@ from memtui.core.events import Agent, EntryKind, Event, Result, Version, format_
 from memtui.core.history import PathVersion
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT, MemoryPath, parse_path
+from memtui.core.times import PointInTime, parse_point_in_time
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 from memtui.engine.refusals import make_refusal
 
 _DIFF_CHARACTERS = 16_000
 _PAGE = 500
+_SECONDS = 10.0
+"""How long events are looked through; an answer that is not complete says so."""
+USUAL_BUDGET, MOST_BUDGET = 8_000, 200_000
+"""Characters of an answer."""
+_NUMBERED = re.compile(r" *([0-9]+)\t")
+"""How a line of a view begins."""
+_LONGEST_WORD, _MOST_WORDS = 200, 100
 _DONE = {
     "create": "created", "str_replace": "changed", "insert": "added to", "delete": "deleted", "rename": "renamed",
     "view": "viewed", "write": "wrote", "restore": "restored", "undo": "took back a change of",
@@ -76,6 +85,91 @@ class ToolArguments:
             raise ToolArgumentError(f"Error: `{name}` must be a whole number from 1 to {most:,}")
         return min(value, most)
 
+    def get_words(self, name: str) -> list[str]:
+        """A list of words, or one word; empty where it is not given."""
+        value = self._given.get(name)
+        given: list[object] = [] if value is None else value if isinstance(value, list) else [value]
+        words = [each[:_LONGEST_WORD] for each in given if isinstance(each, str) and each.strip()]
+        if len(words) > _MOST_WORDS or len(words) < len(given):
+            raise ToolArgumentError(f"Error: `{name}` must be a list of at most {_MOST_WORDS} words")
+        return words
+
+    def get_mapping(self, name: str) -> Mapping[str, object]:
+        """An object; empty where it is not given."""
+        value = self._given.get(name)
+        if value is not None and not isinstance(value, dict):
+            raise ToolArgumentError(f"Error: `{name}` must be an object")
+        return value or {}
+
+    def get_moment(self, name: str) -> PointInTime | None:
+        """A moment, such as `7d`, `yesterday` or `2026-11-20`; `None` where it is not given."""
+        words = self.get_optional_text(name)
+        if words is None:
+            return None
+        try:
+            return parse_point_in_time(words[:_LONGEST_WORD], now=datetime.now(UTC))
+        except ValueError as error:
+            raise ToolArgumentError(f"Error: `{name}`: {to_one_line(str(error))}") from None
+
+    def get_budget(self) -> "CharacterBudget":
+        """The room that the answer has."""
+        return CharacterBudget(self.get_number("budget", USUAL_BUDGET, MOST_BUDGET))
+
+
+class CharacterBudget:
+    """The room of an answer.
+
+    Args:
+        characters: How many there may be.
+    """
+
+    def __init__(self, characters: int) -> None:
+        self.characters = characters
+        self._left = characters
+        self.left_out = 0
+        """How many groups of lines had no room."""
+
+    def take(self, *lines: str) -> bool:
+        """Whether lines that belong together have room; behind some that had none, nothing has."""
+        size = sum(len(line) + 1 for line in lines)
+        if self.left_out or size > self._left:
+            self.left_out += 1
+            return False
+        self._left -= size
+        return True
+
+
+def cut_view(text: str, characters: int) -> str:
+    """The beginning of a view of a note, up to the end of a line, and where to go on."""
+    if len(text) <= characters:
+        return text
+    end = text.rfind("\n", 0, characters + 1)
+    shown, rest = (text[:end], text[end + 1 :]) if end > 0 else (text[:characters], text[characters:])
+    following = _NUMBERED.match(rest)
+    where = (
+        f" Go on with `view_range` [{following[1]}, -1], or a higher `budget`"
+        if following
+        else " Ask with a higher `budget`"
+    )
+    return f"{shown}\n[{len(rest):,} more characters are not shown.{where}.]"
+
+
+def find_moment_us(memory: Engine, fields: ToolArguments, name: str) -> int | None:
+    """Where a moment begins, in microseconds since 1970; of an event, when it happened. `None` if it is not given.
+
+    Raises:
+        ToolArgumentError: It cannot be read, or there is no such event.
+    """
+    when = fields.get_moment(name)
+    if when is None:
+        return None
+    if when.seq is None:
+        return when.first_us if when.first_us is not None else time.time_ns() // 1_000
+    event = memory.history.get_event(when.seq)
+    if event is None:
+        raise ToolArgumentError(f"Error: there is no event #{when.seq}; the last one is #{memory.get_head()[0]}")
+    return event.at_us
+
 
 def list_files(memory: Engine) -> list[str]:
     """The files that an agent's listing shows, in order, relative to the folder."""
@@ -91,13 +185,39 @@ def answer_activity(memory: Engine, given: Mapping[str, object]) -> ToolAnswer:
     """Answer `recent_activity`."""
     fields = ToolArguments(given)
     limit, below = fields.get_number("limit", 20, 200), fields.get_optional_text("path")
-    head = memory.get_head()[0]
+    types = frozenset(word.strip().casefold() for word in fields.get_words("type"))
+    since_us, budget = find_moment_us(memory, fields, "timeframe"), fields.get_budget()
+    head, deadline = memory.get_head()[0], time.monotonic() + _SECONDS
     place = None if below is None else str(parse_path(below))
-    events = list(islice(_iter_backwards(memory, head, place), limit))[::-1]
-    text = "\n".join(map(format_event, events))
+    events: list[Event] = []
+    is_complete = True
+    for event in _iter_backwards(memory, head, place):
+        if len(events) >= limit or (since_us is not None and event.at_us < since_us):
+            break
+        if time.monotonic() > deadline:
+            is_complete = False
+            break
+        if not types or _concerns_type(memory, event, types):
+            events.append(event)
+    shown = [event for event in events if budget.take(format_event(event))][::-1]
+    lines = [format_event(event) for event in shown]
     if not events:
-        text = "Nothing has happened yet." if below is None else f"Nothing has happened at {below}."
-    return ToolAnswer(text, {"events": [_event_to_json(event) for event in events]})
+        wanted = since_us is not None or types
+        lines = [f"Nothing {'like that ' if wanted else ''}has happened{' yet' if below is None else f' at {below}'}."]
+    if budget.left_out:
+        lines.append(f"{budget.left_out:,} older ones are not shown: ask with a higher `budget`.")
+    if not is_complete:
+        lines.append(f"It ended after {_SECONDS:g} seconds: not all events were looked at.")
+    return ToolAnswer("\n".join(lines), {"events": [_event_to_json(event) for event in shown]})
+
+
+def _concerns_type(memory: Engine, event: Event, types: frozenset[str]) -> bool:
+    """Whether an event viewed or changed a note of a type, as it was then."""
+    versions = [(change.path, change.after or change.before) for change in event.changes]
+    if not versions and event.viewed is not None:
+        versions = [(event.path.removeprefix(f"{ROOT}/"), event.viewed)]
+    notes = (memory.knowledge.read_version(path, version) for path, version in versions)
+    return any(note is not None and note.type in types for note in notes)
 
 
 def _iter_backwards(memory: Engine, until: int, place: str | None) -> Iterator[Event]:

@@ -43,6 +43,7 @@ from memtui.agents.mcp.calls import (
     get_connection,
     get_tool_use_id,
 )
+from memtui.agents.mcp.knowledge import KnowledgeTools
 from memtui.agents.mcp.tools import SearchTool
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import MemoryClosed, MemtuiError
@@ -82,8 +83,11 @@ class MemoryServer:
         self._hub = hub
         self._serving = serving
         self._resources = resources.NoteResources(calls.memory)
+        self._knowledge = KnowledgeTools(calls.memory)
         self._looking: Mapping[str, _Look] = {
-            tools.SEARCH: SearchTool(calls.memory),
+            tools.SEARCH: SearchTool(calls.memory, self._knowledge),
+            tools.CONTEXT: self._knowledge.build_context,
+            tools.LINKS: self._knowledge.list_links,
             tools.ACTIVITY: partial(answers.answer_activity, calls.memory),
             tools.HISTORY: partial(answers.answer_history, calls.memory),
         }
@@ -141,6 +145,8 @@ class MemoryServer:
         given = params.arguments or {}
         if params.name == tools.MEMORY:
             return await self._call_memory(context, given)
+        if params.name == tools.READ:
+            return await self._read_note(context, given)
         look = self._looking.get(params.name)
         if look is None:
             known = ", ".join(tool.name for tool in self._tools)
@@ -152,6 +158,22 @@ class MemoryServer:
         except (MemtuiError, OSError) as error:
             return _build_text_result(answers.format_error(error), is_error=True)
         return types.CallToolResult(content=[types.TextContent(text=changes.text)], structured_content=changes.data)
+
+    async def _read_note(self, context: Context, given: dict[str, Any]) -> types.CallToolResult:
+        """A view of the note that was named, recorded as any other one."""
+        try:
+            budget = answers.ToolArguments(given).get_budget()
+            place = await self._calls.run_read(partial(self._knowledge.find_note, given))
+        except MemoryClosed:
+            raise
+        except (MemtuiError, OSError) as error:
+            return _build_text_result(answers.format_error(error), is_error=True)
+        lines = {"view_range": given["view_range"]} if given.get("view_range") is not None else {}
+        result = await self._call_memory(context, {"command": "view", "path": str(place), **lines})
+        for part in result.content:
+            if isinstance(part, types.TextContent) and not result.is_error:
+                part.text = answers.cut_view(part.text, budget.characters)
+        return result
 
     async def _call_memory(self, context: Context, given: dict[str, Any]) -> types.CallToolResult:
         arrived = time.monotonic()
@@ -222,7 +244,8 @@ class MemoryServer:
             raise MCPError(
                 types.INVALID_PARAMS, f"There is no prompt {to_one_line(params.name)[:100]!r}, only: {_PROMPT}."
             )
-        text = types.TextContent(text=build_guide(self._serving.guidance))
+        dialect = await self._calls.run_read(lambda: self._calls.memory.dialect.name)
+        text = types.TextContent(text=build_guide(self._serving.guidance, dialect))
         return types.GetPromptResult(
             description="How to use this memory", messages=[types.PromptMessage(role="user", content=text)]
         )

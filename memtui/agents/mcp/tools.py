@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 
 from memtui.agents.mcp.answers import (
+    CharacterBudget,
     ToolAnswer,
     ToolArgumentError,
     ToolArguments,
@@ -19,6 +20,7 @@ from memtui.agents.mcp.answers import (
     format_time,
     to_json_text,
 )
+from memtui.agents.mcp.knowledge import KnowledgeTools, parse_note_filter
 from memtui.agents.mcp.resources import build_uri
 from memtui.core.errors import LockTimeout
 from memtui.core.events import Event, format_actor_in_sentence
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 
 MEMORY, SEARCH, ACTIVITY, HISTORY = "memory", "search_memory", "recent_activity", "memory_history"
+READ, CONTEXT, LINKS = "read_note", "build_context", "list_links"
 
 _READ_ONLY = "\n\nThis memory is read-only: everything but view is refused."
 _ASK = "\n\nEach change waits for the user to approve it, and may be declined or edited: read the answer."
@@ -89,6 +92,7 @@ _SECONDS = 10.0
 """How long a search may take; an incomplete one says so."""
 _LONGEST_QUERY = 1_000
 _NOW, _NAMES, _TEXT, _PAST = "now", "names", "text", "past"
+_HOW_TO_SEE_MORE = "Search for something longer, or with a higher `limit` and `budget`."
 _NOT_COMPLETE = f"The search ended after {_SECONDS:g} seconds: not all was looked at."
 
 
@@ -98,8 +102,9 @@ class SearchTool:
     The finder of one search is used for the next: then only changed notes are read.
     """
 
-    def __init__(self, memory: Engine) -> None:
+    def __init__(self, memory: Engine, knowledge: KnowledgeTools | None = None) -> None:
         self._memory = memory
+        self._knowledge = knowledge or KnowledgeTools(memory)
         self._finder: Finder | None = None
 
     def __call__(self, given: Mapping[str, object]) -> ToolAnswer:
@@ -110,7 +115,11 @@ class SearchTool:
             MemtuiError, OSError: The memory could not be searched.
         """
         fields = ToolArguments(given)
-        written, limit = fields.get_text("query"), fields.get_number("limit", 50, 200)
+        wanted = parse_note_filter(fields)
+        since, until = fields.get_moment("since"), fields.get_moment("until")
+        is_filtered = bool(wanted) or since is not None or until is not None
+        written = (fields.get_optional_text("query") or "") if is_filtered else fields.get_text("query")
+        limit, budget = fields.get_number("limit", 50, 200), fields.get_budget()
         scope = fields.get_optional_text("scope") or _NOW
         if "\n" in written or len(written) > _LONGEST_QUERY:
             limits = f"on one line, and at most {_LONGEST_QUERY:,} characters long"
@@ -118,12 +127,22 @@ class SearchTool:
         if scope not in (_NOW, _NAMES, _TEXT, _PAST):
             raise ToolArgumentError(f"Error: `scope` must be one of {_NOW}, {_NAMES}, {_TEXT}, {_PAST}")
         query = _parse_query(written)
+        query = replace(
+            query,
+            filters=replace(query.filters, since=since or query.filters.since, until=until or query.filters.until),
+        )
+        if scope == _PAST and wanted:
+            raise ToolArgumentError("Error: with `scope` past there is no filter by what notes say of themselves")
         if scope in (_TEXT, _PAST) and not query.has_positive_terms:
             raise ToolArgumentError("Error: `query` needs a word to look for; filters and !words alone only find names")
         with contextlib.suppress(LockTimeout):  # without it the folder is searched as it was a moment ago
             self._memory.reconcile()
-        search = self._search_past if scope == _PAST else self._search_current
-        return search(query, scope, limit)
+        if scope == _PAST:
+            return self._search_past(query, limit, budget)
+        titles = self._knowledge.select_notes(wanted) if wanted else None
+        if not query.has_positive_terms:
+            scope = _NAMES
+        return self._search_current(query, scope, limit, budget, titles)
 
     def _get_finder(self) -> "Finder":
         from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: only a search needs it
@@ -132,11 +151,14 @@ class SearchTool:
             self._finder = Finder(self._memory)
         return self._finder
 
-    def _search_current(self, query: "Query", scope: str, limit: int) -> ToolAnswer:
+    def _search_current(
+        self, query: "Query", scope: str, limit: int, budget: CharacterBudget, titles: Mapping[str, str] | None
+    ) -> ToolAnswer:
         from memtui.search import results  # noqa: PLC0415 - start-up: only a search needs it
 
         finder, deadline = self._get_finder(), time.monotonic() + _SECONDS
-        find = partial(finder.find, limit=limit, stop=lambda: time.monotonic() > deadline)
+        accept = titles.__contains__ if titles is not None else None
+        find = partial(finder.find, limit=limit, accept=accept, stop=lambda: time.monotonic() > deadline)
         finder.refresh(seconds=_SECONDS, scope=results.Scope.TEXT)
         names, text, problem = results.NameResults(), results.TextResults(), ""
         is_complete = finder.is_complete
@@ -148,10 +170,12 @@ class SearchTool:
                 text, problem = found.text, found.problem
         except results.SearchCancelled:
             is_complete = False
-        searched = len(finder.paths)
+        searched = len(finder.paths) if titles is None else len(titles)
         named = [hit.path for hit in names.hits]
-        places: list[tuple[str, int | None, str]] = [(path, None, "") for path in named]
+        title = (titles or {}).get
+        places: list[tuple[str, int | None, str]] = [(path, None, title(path, "")) for path in named]
         places += [(note.path, line.line, line.text) for note in text.notes for line in note.lines]
+        places = [place for place in places[:limit] if budget.take(_format_place(*place))]
         count = names.total + text.total_lines
         notes = len({*named, *(note.path for note in text.notes)})
         notes += names.total - len(named) + text.total_notes - len(text.notes)
@@ -159,27 +183,24 @@ class SearchTool:
             f"{format_count(count, 'match', 'matches')} in {format_count(notes, 'note')}, of {searched:,} searched:"
             if count
             else f"Nothing found in {format_count(searched, 'note')}.",
-            *(
-                f"{format_path(path)}: the name" if line is None else f"{format_path(path)}:{line}: {said}"
-                for path, line, said in places[:limit]
-            ),
-            *_format_remainder(count - len(places[:limit]), text, problem, is_complete=is_complete),
+            *(_format_place(*place) for place in places),
+            *_format_remainder(count - len(places), text, problem, is_complete=is_complete),
         ]
         data: dict[str, object] = {
             "matches": [
                 {"path": format_path(path), "uri": build_uri(path), "line": line, "text": to_json_text(said)}
-                for path, line, said in places[:limit]
+                for path, line, said in places
             ],
             "former": [],
             "past": [],
-            "more": count - len(places[:limit]),
+            "more": count - len(places),
             "notes": notes,
             "searched": searched,
             "complete": is_complete,
         }
         return ToolAnswer("\n".join(lines), data)
 
-    def _search_past(self, query: "Query", _: str, limit: int) -> ToolAnswer:
+    def _search_past(self, query: "Query", limit: int, budget: CharacterBudget) -> ToolAnswer:
         from memtui.search import results  # noqa: PLC0415 - start-up: only a search needs it
 
         finder, deadline = self._get_finder(), time.monotonic() + _SECONDS
@@ -191,10 +212,11 @@ class SearchTool:
             is_complete = past.looked == past.of
         except results.SearchCancelled:
             is_complete = False
-        more = past.total - len(past.hits)
-        lines = [*map(_format_former_name, past.names), _format_past_head(past), *map(_format_past_hit, past.hits)]
+        hits = [hit for hit in past.hits if budget.take(_format_past_hit(hit))]
+        more = past.total - len(hits)
+        lines = [*map(_format_former_name, past.names), _format_past_head(past), *map(_format_past_hit, hits)]
         if more:
-            lines.append(f"{more:,} more are not shown. Search for something longer, or with a higher `limit`.")
+            lines.append(f"{more:,} more are not shown. {_HOW_TO_SEE_MORE}")
         if past.missing_texts:
             versions = format_count(past.missing_texts, "version")
             lines.append(f"{versions} could not be looked through: the text is not kept.")
@@ -202,9 +224,9 @@ class SearchTool:
         data: dict[str, object] = {
             "matches": [],
             "former": [_former_name_to_json(name) for name in past.names],
-            "past": [_past_hit_to_json(hit) for hit in past.hits],
+            "past": [_past_hit_to_json(hit) for hit in hits],
             "more": more,
-            "notes": len({hit.path if hit.now is None else hit.now for hit in past.hits}),
+            "notes": len({hit.path if hit.now is None else hit.now for hit in hits}),
             "searched": past.looked,
             "complete": is_complete,
         }
@@ -220,11 +242,17 @@ def _parse_query(written: str) -> "Query":
         raise ToolArgumentError(f"Error: {error}") from None
 
 
+def _format_place(path: str, line: int | None, said: str) -> str:
+    if line is not None:
+        return f"{format_path(path)}:{line}: {said}"
+    return f"{format_path(path)}: {to_one_line(to_json_text(said))}" if said else f"{format_path(path)}: the name"
+
+
 def _format_remainder(more: int, text: "TextResults", problem: str, *, is_complete: bool) -> Iterator[str]:
     """The lines behind the matches."""
     if more:
         at_least = "At least " if text.lines_at_least else ""
-        yield f"{at_least}{more:,} more are not shown. Search for something longer, or with a higher `limit`."
+        yield f"{at_least}{more:,} more are not shown. {_HOW_TO_SEE_MORE}"
     if text.unread:
         unread = "1 file is no text or is too large" if text.unread == 1 else f"{text.unread:,} files are no text"
         yield f"{unread}: only the name was looked at."

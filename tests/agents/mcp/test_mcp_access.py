@@ -219,6 +219,9 @@ async def test_every_field_that_is_sent_is_in_the_schema_and_every_type_is_one(s
         ("recent_activity", {}),
         ("memory_history", {"path": "/memories/b.md"}),
         ("memory_history", {"path": "/memories/b.md", "from": 2}),
+        ("search_memory", {"tags": ["none"]}),
+        ("build_context", {"url": "memory://*"}),
+        ("list_links", {"note": "/memories/b.md"}),
     ]
     with anyio.fail_after(LIMIT):
         async with Client(serve_http(), mode="legacy") as client:

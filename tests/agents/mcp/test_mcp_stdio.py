@@ -34,7 +34,9 @@ def create(path: str, text: str) -> dict[str, str]:
 
 def test_the_memory_tool_is_flat_and_requires_the_command_only(start: Start) -> None:
     tools = {tool["name"]: tool for tool in start().ask("tools/list")["tools"]}
-    assert set(tools) == {"memory", "search_memory", "recent_activity", "memory_history"}
+    assert set(tools) == {
+        "memory", "search_memory", "recent_activity", "memory_history", "read_note", "build_context", "list_links",
+    }  # fmt: skip
     schema = tools["memory"]["inputSchema"]
     assert schema["required"] == ["command"]
     assert schema["properties"]["command"]["enum"] == ["view", "create", "str_replace", "insert", "delete", "rename"]
@@ -143,7 +145,8 @@ def test_a_tool_or_prompt_that_was_invented_is_named_with_those_there_are(start:
     error = server.refused("tools/call", {"name": "forget\x1b[2J\n", "arguments": {}})
     assert error["code"] == -32602
     assert error["message"] == (
-        "There is no tool 'forget\\\\x1b[2J\\\\n', only: memory, search_memory, recent_activity, memory_history."
+        "There is no tool 'forget\\\\x1b[2J\\\\n', only: memory, search_memory, recent_activity, memory_history, "
+        "read_note, build_context, list_links."
     )
     assert "only: memory_guide" in server.refused("prompts/get", {"name": "x"})["message"]
     assert server.refused("no/such/method")["code"] == -32601
