@@ -30,6 +30,9 @@ _MAY_CATEGORISE = re.compile(r"\n[ \t>]{0,40}(?:(?:[-+*]|[0-9]{1,9}[.)]|#{1,6})[
 _MAY_TAG = re.compile(r"#(?<![^\s#]#)[^\s#]")
 _MAY_HIDE = re.compile(r"\n(?: {4}|\t| {0,3}<)")
 """What indented code and HTML begin with: there a link is text."""
+_HASHES = re.compile(r"\A {0,3}#{1,6}[ \t]+|[ \t]+#+[ \t\r]*\Z|\r\Z")
+_ITEM = re.compile(r"(?:\A|\n)[ \t>]*+(?:[-+*]|[0-9]{1,9}[.)])[ \t]")
+_MARKER = re.compile(r"(?:[-+*>]+|#{1,6}|[0-9]{1,9}[.)])\Z")
 _CATEGORY = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
 _EMPTY_CATEGORY = re.compile(r"\[\]\s+(.+)")
 _CLOCK = re.compile(r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s+-\s+\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?)?\Z")
@@ -53,7 +56,7 @@ def parse_note(text: str, path: str) -> ParsedNote:
     links = [link for link in found if link.kind != "url" and (link.path != "" or link.fragment)]
     blocks: list[InlineBlock] = []
     is_hiding = bool(links) and _search_lines(_MAY_HIDE, body, start)
-    if is_hiding or any(link.kind == "wiki" for link in links) or _may_observe(text, start):
+    if is_hiding or _may_relate(text, start, links) or _may_observe(text, start):
         blocks = find_inline_blocks(text, start)
     if is_hiding:
         shown = {line for block in blocks for line, _ in block.places}
@@ -66,7 +69,7 @@ def parse_note(text: str, path: str) -> ParsedNote:
         tuple(sorted(collect_tags(properties, body[start:]))),
         _get_word(properties, "permalink"),
         _get_word(properties, "status").casefold(),
-        tuple(_iter_headings(blocks, body, start)),
+        tuple(_iter_headings(blocks, text, body, start)),
         tuple(_iter_observations(blocks)),
         tuple(_iter_note_links(links, blocks, text, body, path)),
     )
@@ -90,16 +93,38 @@ def _search_lines(pattern: re.Pattern[str], text: str, start: int) -> bool:
     )
 
 
-def _iter_headings(blocks: list[InlineBlock], body: str, start: int) -> Iterator[Heading]:
+def _iter_headings(blocks: list[InlineBlock], text: str, body: str, start: int) -> Iterator[Heading]:
     """The headings that are in no list and no quotation."""
     if not blocks:
-        yield from (Heading(*each) for each in find_headings(body, start))
+        found = find_headings(body, start)
+        lines = text.split("\n") if found and body[start:] != text[start:] else None
+        for line, level, words in found:
+            there = lines[line - 1] if lines is not None else ""
+            written = _HASHES.sub("", there) if "`" in there else words  # code is a part of a heading
+            yield Heading(line, level, " ".join(written.split()))
     for block in blocks:
         if block.level and not (block.is_item or block.is_quoted):
             yield Heading(block.places[0][0], block.level, " ".join(block.text.split()))
 
 
-# Observations
+# Observations and relations
+
+
+def _may_relate(text: str, start: int, links: list[Link]) -> bool:
+    """Whether a link may be a relation: it is in an item, behind one word, or several in quotation marks."""
+    if not any(link.kind == "wiki" for link in links):
+        return False
+    at = text.find("[[", start)
+    while at >= 0:
+        words = text[text.rfind("\n", 0, at) + 1 : at].split()
+        first, count = 0, len(words)
+        while first < count and _MARKER.match(words[first]):
+            first += 1
+        if count - first <= 1 or words[-1][-1] in "'\"":
+            return _ITEM.search(text, max(start - 1, 0)) is not None
+        line_end = text.find("\n", at)
+        at = text.find("[[", line_end) if line_end >= 0 else -1
+    return False
 
 
 def _may_observe(text: str, start: int) -> bool:

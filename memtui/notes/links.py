@@ -19,6 +19,8 @@ from memtui.notes.front_matter import find_front_matter_end, read_properties
 from memtui.notes.spans import blank_code, blank_text
 
 _WIKI = re.compile(r"(?:!(?<!\\!))?\[(?<!\\\[)\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
+_PLAIN_TARGET = re.compile(r"[A-Za-z0-9_-]+(?:[ ./][A-Za-z0-9_-]+)*")
+"""A name or a path without what would have to be looked at twice."""
 _INLINE = re.compile(
     r"(?<!\\)!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,200}\]){0,400})\]"
     r"\(\s{0,8}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\]|\\.|\([^\s()]{0,400}\)){0,2000}))"
@@ -258,7 +260,8 @@ class _LinkFinder:
 
     def find(self) -> list[Link]:
         """All of them."""
-        self._match_all(_WIKI, "[[", self._parse_wiki)
+        if "[[" in self._body:
+            self._match_wiki_links()
         self._match_all(_INLINE, "](", self._parse_inline)
         self._match_all(_ANGLED, "<", lambda found: self._make_markdown_link(found, found[1], found[1], "autolink", 1))
         self._targets: dict[str, str] = {}
@@ -276,7 +279,27 @@ class _LinkFinder:
     @cached_property
     def _line_starts(self) -> list[int]:
         """Where each line begins: most notes have no link, and are not asked."""
-        return [0, *(found.end() for found in re.finditer("\n", self._body))]
+        starts, at = [0], self._body.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self._body.find("\n", at + 1)
+        return starts
+
+    def _match_wiki_links(self) -> None:
+        """Read the wiki links: looked for by their brackets, which is many times as fast as to look by a pattern."""
+        body, parts, end = self._body, [], 0
+        at = body.find("[[")
+        while at >= 0 and len(self._found) < _MOST:
+            begin = at - 1 if at > end and body[at - 1] == "!" and not (at > 1 and body[at - 2] == "\\") else at
+            found = _WIKI.match(body, begin)
+            if found is None:
+                at = body.find("[[", at + 1)
+                continue
+            self._found.append((begin, self._parse_wiki(found)))
+            parts += [body[end:begin], " " * (found.end() - begin)]
+            end = found.end()
+            at = body.find("[[", end)
+        self._body = "".join((*parts, body[end:]))
 
     def _match_all(self, pattern: re.Pattern[str], sign: str, read: "Callable[[re.Match[str]], Link | None]") -> None:
         """Read what a pattern finds; all of that has the sign in it, so that most notes are passed at once."""
@@ -313,6 +336,9 @@ class _LinkFinder:
         return Link(kind, target, path, fragment, label, line, span, form, target_span)
 
     def _parse_wiki(self, found: re.Match[str]) -> Link:
+        if found[2] is None and _PLAIN_TARGET.fullmatch(found[1]):
+            target = found[1]
+            return self._make_link(found, "wiki", target, target, "", target, "wiki", found.span(1))
         target, label = found[1].strip().removesuffix("\\"), (found[2] or "").strip()
         name, _, fragment = target.partition("#")
         path: str | None = name.strip()
@@ -440,7 +466,7 @@ def find_headings(body: str, start: int = 0) -> list[tuple[int, int, str]]:
     """
     headings = _HEADING.finditer(body, start) if "#" in body else ()
     found = [(heading.start(1), len(heading.group().split(None, 1)[0]), heading[1]) for heading in headings]
-    if _MAY_UNDERLINE.search(body, start):
+    if (body.find("--", start) >= 0 or body.find("=", start) >= 0) and _MAY_UNDERLINE.search(body, start):
         for heading in _UNDERLINED.finditer(body, start):
             level = 1 if heading.group().rpartition("\n")[2].lstrip().startswith("=") else 2
             found.append((heading.start(1), level, heading[1].strip()))
