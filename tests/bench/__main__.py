@@ -17,6 +17,7 @@ from tests.bench import (
     commands,
     folders,
     hooks,
+    knowledge,
     limits,
     live,
     machine,
@@ -48,6 +49,7 @@ MEASUREMENTS: dict[str, Callable[[Memories], Iterable[Row]]] = {
     "mcp": mcp_calls.measure,
     "hooks": hooks.measure,
     "search": searching.measure,
+    "knowledge": knowledge.measure,
     "audit": auditing.measure,
     "limits": limits.measure,
 }
