@@ -22,35 +22,10 @@ NOTES = 100_000
 _PARSED, _ROUNDS, _CHANGES = 300, 7, 20
 PARSED_IN, FIRST, CHANGED = 0.000_1, 15.0, 0.002
 """Seconds for an ordinary note, for all of a folder, and for one that changed."""
-_WORDS = [
-    "deploy",
-    "staging",
-    "billing",
-    "the",
-    "database",
-    "is",
-    "on",
-    "that",
-    "host",
-    "and",
-    "we",
-    "keep",
-    "it",
-    "there",
-    "because",
-    "tests",
-    "need",
-    "one",
-    "user",
-    "prefers",
-    "short",
-    "answers",
-    "memory",
-    "folder",
-    "index",
-    "release",
-    "branch",
-]
+_SAID = (
+    "deploy staging billing the database is on that host and we keep it there because tests need one user prefers "
+    "short answers memory folder index release branch"
+)
 _THEIRS = """
 import asyncio, json, sys, time
 from pathlib import Path
@@ -77,10 +52,10 @@ def measure(memories: Memories) -> Iterable[Row]:
 
 def list_notes(count: int) -> Iterator[tuple[str, str]]:
     """Notes as Claude Code writes them: paths and texts, each with two links."""
-    chance = random.Random(5)
+    chance, words = random.Random(5), _SAID.split()
 
-    def say(words: int) -> str:
-        return " ".join(chance.choice(_WORDS) for _ in range(words))
+    def say(count: int) -> str:
+        return " ".join(chance.choice(words) for _ in range(count))
 
     for number in range(count):
         kind = chance.choice(("project", "feedback", "reference", "user"))

@@ -26,6 +26,7 @@ orphans --json
 observations --all --json
 recent
 context memory://notes/old
+schema validate --json
 places
 home --help
 demo --help

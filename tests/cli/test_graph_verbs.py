@@ -252,3 +252,30 @@ def test_what_an_agent_wrote_drives_no_terminal_and_no_diagram(
             assert '"javascript' not in printed
         if "--dot" in words:
             assert 'a\\"];' in printed
+
+
+@pytest.mark.usefixtures("memory")
+def test_schemas_are_inferred_kept_and_held_against_notes(
+    ask: Ask, memory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (memory / "second.md").write_text("---\ntype: project\nowner: mara\n---\n- [fact] slow\n")
+    (schema,) = ask("schema", "infer", "PROJECT")["types"]
+    assert (schema["type"], schema["notes"]) == ("project", 2)
+    assert {(part["kind"], part["name"], part["required"]) for part in schema["parts"]} == {
+        ("field", "tags", False), ("field", "owner", False), ("observation", "fact", True), ("relation", "uses", False),
+    }  # fmt: skip
+    assert ask("schema", "validate") == {"schema": 1, "action": "validate", "checked": [], "problems": []}
+    assert main(["schema", "infer", "project", "--note"]) == 0
+    (memory / "schema.md").write_text(capsys.readouterr().out)
+    assert ask("schema", "validate")["checked"] == ["project"]
+    assert ask("schema", "diff")["drifts"] == []
+    (memory / "third.md").write_text("---\ntype: project\n---\nNothing.\n")
+    (problem,) = ask("schema", "validate", "project", code=1)["problems"]
+    assert (problem["path"], problem["problem"], problem["part"]["name"]) == ("/memories/third.md", "missing", "fact")
+    drifts = ask("schema", "diff", code=1)["drifts"]
+    assert [(each["type"], each["now"]["required"]) for each in drifts] == [("project", False)]
+    assert main(["schema", "validate"]) == 1
+    assert capsys.readouterr().out == "third.md  observation fact is missing\n"
+    assert main(["schema", "diff", "nothing"]) == 3
+    assert "No note holds a schema of type nothing." in capsys.readouterr().err
+    assert main(["schema", "infer", "--note"]) == 2

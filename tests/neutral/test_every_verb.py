@@ -42,6 +42,7 @@ orphans                                     | 1
 observations                                | 1
 recent                                      | 0
 context memory://prefs                      | 0
+schema validate                             | 0
 mv prefs.md moved.md                        | 4
 cp prefs.md copied.md                       | 4
 rm prefs.md                                 | 4
