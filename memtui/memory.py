@@ -365,3 +365,17 @@ def connect_without_journal(folder: str | os.PathLike[str], *, settings: Setting
     """A folder whose journal cannot be used: read-only, without its past. Raises `FolderMissing`."""
     path = os.path.realpath(os.path.expanduser(folder))
     return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)
+
+
+def observe_unrecorded(folder: str, empty: Journal, *, settings: Settings | None = None) -> Observer:
+    """A folder of which no event is known, only to look at it: many of them share one empty journal in memory.
+
+    Args:
+        folder: An existing directory, with links resolved.
+        empty: Holds no events. Whoever gave it closes it, and closes of the observer the store alone.
+        settings: What is read.
+
+    Raises:
+        FolderMissing: There is no such directory, or it may not be read.
+    """
+    return Observer(ReadOnlyFolder(folder, title=format_path(folder)), empty, settings=settings)

@@ -74,13 +74,19 @@ class _Source:
     is_named: bool = False
 
 
-def load_custom_rules(named: Iterable[str], settings: Iterable[str], folder: str | None) -> CustomRules:
+def load_custom_rules(
+    named: Iterable[str],
+    settings: Iterable[str],
+    folder: str | None,
+    packages: Iterable[importlib.metadata.EntryPoint] | None = None,
+) -> CustomRules:
     """The rules of a person's own files, and of installed packages.
 
     Args:
         named: Paths of this call: one that cannot be used ends it.
         settings: Paths in the settings: of one that cannot be used the audit tells.
         folder: The memory folder, as far as it is known.
+        packages: What `find_rule_packages` found, where rules are loaded for many folders.
 
     Raises:
         RuleFileRefused: A named file is inside the folder.
@@ -91,7 +97,7 @@ def load_custom_rules(named: Iterable[str], settings: Iterable[str], folder: str
     sources = [_name_file(path, folder, is_named=True) for path in named]
     sources += [_name_file(path, folder) for path in settings]
     unique = list({source.path: source for source in reversed(sources)}.values())[::-1]
-    unique += _find_packages(folder)
+    unique += _list_packages(find_rule_packages() if packages is None else packages, folder)
     return _Loader(folder).load(unique) if unique else NO_CUSTOM_RULES
 
 
@@ -213,9 +219,13 @@ def _decode(data: bytes) -> str:
 # Packages
 
 
-def _find_packages(folder: str | None) -> Iterator[_Source]:
-    """The rules that installed packages bring, by name."""
-    for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: point.name):
+def find_rule_packages() -> list[importlib.metadata.EntryPoint]:
+    """The installed packages that bring rules, by name: the metadata of all that are installed are read."""
+    return sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: point.name)
+
+
+def _list_packages(points: Iterable[importlib.metadata.EntryPoint], folder: str | None) -> Iterator[_Source]:
+    for point in points:
         owner = f" of {point.dist.name}" if point.dist is not None else ""
         shown = to_one_line(f"the rules {point.name}{owner}")
         yield _Source(_make_prefix(point.name), shown, "", partial(_read_package, point, folder))

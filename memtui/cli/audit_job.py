@@ -6,10 +6,10 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import memory as memory_module
 from memtui.audit.cache import AuditCache, keep_cache, read_cache
@@ -27,6 +27,7 @@ from memtui.cli import context, output
 from memtui.cli.context import load_config
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
 from memtui.cli.parsing import Options
+from memtui.core.errors import StateUnusable
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.suggestion import format_suggestion
@@ -37,12 +38,13 @@ from memtui.fs import state as fs_state
 from memtui.fs.exports import ExportWriter, WriteFailed
 from memtui.fs.landlock import restrict_writes
 from memtui.fs.no_atime import read_regular_file
-from memtui.fs.write_helper import WriteHelper
+from memtui.fs.write_helper import FileWriter, LocalWriter, WriteHelper
 from memtui.review.inbox import Inbox
 from memtui.review.marks import Review, ReviewFileUnusable, resolve_review_path
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from importlib.metadata import EntryPoint
 
     from memtui.agents.opinion_askers import OpinionProcess
     from memtui.config import LoadedConfig
@@ -101,8 +103,20 @@ class AuditJob:
         return bool(given.format or given.output or given.write_baseline or self.options.json or is_asking)
 
 
-def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob:
-    """Judge the words, and read all that is read besides the folder."""
+class SharedInputs(NamedTuple):
+    """What is read once for the audits of many folders.
+
+    Attributes:
+        get_config: The settings by the folder.
+        packages: The installed packages that bring rules.
+    """
+
+    get_config: Callable[[str], "LoadedConfig"]
+    packages: "Sequence[EntryPoint]"
+
+
+def build_audit_job(options: Options, arguments: argparse.Namespace, shared: SharedInputs | None = None) -> AuditJob:
+    """Judge the words, and read all that is read besides the folder, unless it is `shared`."""
     if options.json and arguments.format not in (None, "json"):
         raise UsageError(f"memtui audit: --json and --format {arguments.format} do not go together. Leave out one.")
     for name in ("output", "baseline", "write_baseline", "repo", "journal", "review", "reviewer", "since", "rule_file"):
@@ -118,8 +132,8 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
         words = "the baseline and the report cannot both be printed. Name a file for one of them. Nothing was audited."
         raise UsageError(f"memtui audit: {words}")
     folder = context.resolve_folder(options, arguments.folder)
-    loaded = load_config(options, folder)
-    custom = load_rules(options, arguments, loaded, folder)
+    loaded = load_config(options, folder) if shared is None else shared.get_config(folder)
+    custom = load_rules(options, arguments, loaded, folder, None if shared is None else shared.packages)
     only = parse_rule_selection(arguments, custom)
     return AuditJob(
         options,
@@ -136,11 +150,15 @@ def build_audit_job(options: Options, arguments: argparse.Namespace) -> AuditJob
 
 
 def load_rules(
-    options: Options, arguments: argparse.Namespace, loaded: "LoadedConfig", folder: str | None
+    options: Options,
+    arguments: argparse.Namespace,
+    loaded: "LoadedConfig",
+    folder: str | None,
+    packages: "Sequence[EntryPoint] | None" = None,
 ) -> CustomRules:
     """The person's own rules; says what is wrong with them, and with the settings."""
     try:
-        custom = load_custom_rules(arguments.rule_file or (), loaded.config.audit.rule_files, folder)
+        custom = load_custom_rules(arguments.rule_file or (), loaded.config.audit.rule_files, folder, packages)
     except RuleFileRefused as error:
         raise Failure(ExitCode.REFUSED, f"Refused: {error} Nothing was audited.") from error
     except RuleFileMissing as error:
@@ -282,7 +300,7 @@ class AuditSession:
         cache: What the last audit found nothing in; `None` for one that trusts nothing but what it reads.
     """
 
-    writer: WriteHelper
+    writer: FileWriter
     confinement: tuple[str, ...]
     first: Observer
     cache: AuditCache | None = None
@@ -300,6 +318,32 @@ def open_session(job: AuditJob) -> Iterator[AuditSession]:
     with WriteHelper(outgoing, kept=kept) as scribe, open_observer(job) as first:
         confined = restrict_writes()
         yield AuditSession(scribe, (confined.sentence,), first, read_cache(path), path)
+
+
+SessionOpener = Callable[[AuditJob], "AbstractContextManager[AuditSession]"]
+
+
+@contextmanager
+def open_sessions(options: Options, folders: Sequence[str]) -> Iterator[SessionOpener]:
+    """As `open_session`, once for the audits of many folders, which come one after the other."""
+    kept: dict[str, list[Path]] = {}
+    for folder in () if options.read_only else folders:
+        with contextlib.suppress(StateUnusable):  # its audit tells
+            state = fs_state.get_state_directory(folder, options.state)
+            if state.is_dir():  # of a folder without a record nothing is kept
+                kept[folder] = [state / fs_state.AUDITS, state / fs_state.CLEAN_NOTES]
+    outgoing = ExportWriter(None, None, others=folders, nothing="No report was written.")
+    every = [path for paths in kept.values() for path in paths]
+    with WriteHelper(outgoing, kept=every) if every else LocalWriter(outgoing) as writer:
+        confinement = (restrict_writes().sentence,)
+
+        @contextmanager
+        def open_one(job: AuditJob) -> Iterator[AuditSession]:
+            path = kept[job.folder][-1] if job.folder in kept and job.arguments.journal is None else None
+            with open_observer(job) as first:
+                yield AuditSession(writer, confinement, first, read_cache(path), path)
+
+        yield open_one
 
 
 def open_observer(job: AuditJob) -> Observer:

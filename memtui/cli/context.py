@@ -53,6 +53,19 @@ def load_memory_settings(options: Options, folder: str) -> "Settings":
     return loaded.config.memory
 
 
+def make_config_getter(options: Options, loaded: "LoadedConfig") -> Callable[[str], "LoadedConfig"]:
+    """The settings by the memory folder, links resolved: those that are loaded, unless their file is in the folder."""
+    from memtui.config import resolve_places  # noqa: PLC0415 - start-up: loads the settings
+
+    places = resolve_places(loaded.path) if loaded.path else ()
+
+    def get_config(folder: str) -> "LoadedConfig":
+        holds_file = any(place.startswith(f"{folder.rstrip('/')}/") for place in places)
+        return load_config(options, folder) if holds_file else loaded
+
+    return get_config
+
+
 def report_setting_problems(loaded: "LoadedConfig", options: Options) -> None:
     """Print the problems of settings, unless `--quiet` is given."""
     for problem in () if options.quiet else loaded.problems:

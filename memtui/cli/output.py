@@ -231,7 +231,10 @@ _PATIENCE, _BETWEEN = 0.5, 0.1
 def show_progress_line(
     *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A progress line beside the output: yields a function of label, count and total, or `None`."""
+    """A progress line beside the output: yields a function of label, count and total, or `None`.
+
+    With a total of 0 the line is taken away, so that something else can be printed there.
+    """
     if quiet or not is_terminal(sys.stderr):
         yield None
         return
@@ -241,7 +244,10 @@ def show_progress_line(
     def tell(what: str, done: int, of: int) -> None:
         nonlocal last, wide
         now = clock()
-        if now - begun < _PATIENCE or now - last < _BETWEEN or not of:
+        if not of:
+            erase()
+            return
+        if now - begun < _PATIENCE or now - last < _BETWEEN:
             return
         last = now
         words = f"{what}: {done:,} of {of:,}"
@@ -249,12 +255,17 @@ def show_progress_line(
         sys.stderr.flush()
         wide = len(words)
 
-    try:
-        yield tell
-    finally:
+    def erase() -> None:
+        nonlocal wide
         if wide:
             sys.stderr.write(f"\r{'':<{wide}}\r")
             sys.stderr.flush()
+            wide = 0
+
+    try:
+        yield tell
+    finally:
+        erase()
 
 
 # Signals that end a process, handled as Ctrl+C: temporary files are removed, and sessions are kept.

@@ -25,7 +25,6 @@ from memtui.search.query import Query
 from memtui.search.results import Scope, SearchResults
 
 if TYPE_CHECKING:
-    from memtui.core.settings import Settings
     from memtui.search.everywhere import FolderResults
 
 _HEADING = "1;36"
@@ -41,6 +40,7 @@ def search_everywhere(options: Options, arguments: argparse.Namespace, query: Qu
         raise NotFound("No memory folder found in the usual places. Nothing was searched. Name one: --dir DIR")
     from memtui.search.everywhere import search_folders  # noqa: PLC0415 - start-up: errors in a query come first
 
+    get_config = context.make_config_getter(options, loaded)
     is_for_person = output.is_terminal(sys.stdout) and not (options.json or arguments.null)
     report = _Report(options, is_for_person=is_for_person, null=arguments.null)
     with show_progress_line(quiet=options.quiet or is_for_person) as progress:
@@ -48,7 +48,7 @@ def search_everywhere(options: Options, arguments: argparse.Namespace, query: Qu
             search_folders(
                 places, query, scope,
                 limit=get_limit(arguments.limit, scope), per_note=ALL, hidden=arguments.all,
-                whole_lines=not is_for_person, get_settings=lambda folder: _load_settings(options, folder),
+                whole_lines=not is_for_person, get_settings=lambda folder: get_config(folder).config.memory,
             ),
             start=1,
         ):  # fmt: skip
@@ -127,11 +127,6 @@ def require_no_folder(options: Options, verb: str) -> None:
 def has_hits(found: SearchResults) -> bool:
     """Whether anything matches; names with typing errors alone do not."""
     return bool(found.names.hits or found.text.notes or found.past.hits)
-
-
-def _load_settings(options: Options, folder: str) -> "Settings":
-    """The settings of a folder; problems were reported once, and not for each of them."""
-    return context.load_config(options, folder).config.memory
 
 
 def _format_heading(place: MemoryLocation) -> str:

@@ -10,6 +10,7 @@ from memtui.config.load import ConfigUnreadable as ConfigUnreadable
 from memtui.config.load import LoadedConfig as LoadedConfig
 from memtui.config.load import get_config_path as get_config_path
 from memtui.config.load import load_config as load_config
+from memtui.config.load import resolve_places as resolve_places
 from memtui.config.settings import ChatSettings as ChatSettings
 from memtui.config.settings import Config as Config
 from memtui.config.settings import EditorSettings as EditorSettings

@@ -230,8 +230,13 @@ def _flatten(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
 def _is_inside_folder(path: str, folder: str) -> bool:
     """Whether a file, or what it is a link to, is in a folder."""
     top = os.path.realpath(os.path.expanduser(folder))
-    places = (os.path.realpath(path), os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)))
-    return any(Path(top) in Path(place).parents for place in places)
+    return any(Path(top) in Path(place).parents for place in resolve_places(path))
+
+
+def resolve_places(path: str) -> tuple[str, str]:
+    """Where a file is with all links resolved, and where it would be without the last one."""
+    own = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    return os.path.realpath(path), own
 
 
 def _read_bytes(path: str) -> bytes:

@@ -5,6 +5,7 @@ Hooks load this, and must not keep an agent waiting: no database here.
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from memtui.core.errors import StateUnusable
@@ -35,17 +36,34 @@ def make_private_directory(directory: Path) -> None:
 def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
     """A folder's journal directory, its own or `state`; raises `StateUnusable` inside the (real) folder."""
     if state is not None:
-        chosen = Path(os.path.realpath(os.path.expanduser(state)))
+        chosen = os.path.realpath(os.path.expanduser(state))
     else:
-        import hashlib  # noqa: PLC0415 - start-up: opens OpenSSL
-
-        identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
-        name = os.path.basename(folder) or "root"
-        chosen = get_state_home() / "stores" / f"{name}-{identity}"
-    if chosen == Path(folder) or Path(folder) in chosen.parents:
+        chosen = f"{get_state_home()}/stores/{_name_state_directory(folder)}"
+    if f"{chosen}/".startswith(f"{folder.rstrip('/')}/"):
         inside = f"is inside the memory folder {format_path(folder)}, where an agent could reach it"
         raise StateUnusable(f"The state directory {format_path(chosen)} {inside}. Choose another one with --state.")
-    return chosen
+    return Path(chosen)
+
+
+def _name_state_directory(folder: str) -> str:
+    import hashlib  # noqa: PLC0415 - start-up: opens OpenSSL
+
+    identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+    return f"{os.path.basename(folder) or 'root'}-{identity}"
+
+
+def make_state_test() -> Callable[[str], bool]:
+    """Whether a folder, links resolved, has a state directory in the usual place: one listing for all of them.
+
+    Where they cannot be listed, every folder may have one.
+    """
+    try:
+        names = frozenset(os.listdir(get_state_home() / "stores"))
+    except (FileNotFoundError, NotADirectoryError):
+        names = frozenset()
+    except OSError:
+        return lambda _: True
+    return lambda folder: _name_state_directory(folder) in names
 
 
 UNJOURNALLED = frozenset({"ext2", "vfat", "msdos", "exfat", "minix", "ufs", "hfs", "sysv"})

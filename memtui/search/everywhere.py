@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import field
 
 from memtui import memory as memory_module
 from memtui.core.errors import MemtuiError, StateUnusable
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import Settings
-from memtui.engine import Engine
-from memtui.fs.state import get_state_directory
+from memtui.engine import Observer
+from memtui.fs.state import get_state_directory, make_state_test
+from memtui.journal.sqlite import Journal
 from memtui.places.folders import MemoryLocation
 from memtui.search.finder import Finder
 from memtui.search.query import Query
@@ -64,28 +66,31 @@ def search_folders(
     Raises:
         SearchCancelled: By `stop`.
     """
-    for place in places:
-        check_cancelled(stop)
-        if reason := describe_unreadable(place):
-            yield FolderResults(place, problem=reason, is_searched=False)
-            continue
-        try:
-            settings = get_settings(place.path) if get_settings is not None else None
-            memory, problem = _open_to_read(place.path, settings, history=history)
-            with memory:
-                if history and _needs_history(place.path, query, scope):
-                    memory.reconcile()  # what is not recorded yet, in memory only
-                finder = Finder(memory, hidden=hidden)
-                finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL, stop=stop)
-                check_cancelled(stop)
-                found = finder.find(query, scope, limit=limit, per_note=per_note, whole_lines=whole_lines, stop=stop)
-        except OSError as error:
-            yield FolderResults(place, problem=os.strerror(error.errno or 0).lower(), is_searched=False)
-        except MemtuiError as error:
+    looks = scope is Scope.PAST or bool(query.filters)  # of a folder without a journal, too
+    has_state = make_state_test()
+    with closing(Journal(None)) as empty:
+        for place in places:
             check_cancelled(stop)
-            yield FolderResults(place, problem=str(error), is_searched=False)
-        else:
-            yield FolderResults(place, found, problem)
+            if reason := describe_unreadable(place):
+                yield FolderResults(place, problem=reason, is_searched=False)
+                continue
+            try:
+                reads = history and (looks or has_state(place.path))
+                settings = get_settings(place.path) if get_settings is not None else None
+                with _open_to_read(place.path, settings, empty, history=reads, looks=looks) as (memory, problem):
+                    finder = Finder(memory, hidden=hidden)
+                    finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL, stop=stop)
+                    check_cancelled(stop)
+                    found = finder.find(
+                        query, scope, limit=limit, per_note=per_note, whole_lines=whole_lines, stop=stop
+                    )
+            except OSError as error:
+                yield FolderResults(place, problem=os.strerror(error.errno or 0).lower(), is_searched=False)
+            except MemtuiError as error:
+                check_cancelled(stop)
+                yield FolderResults(place, problem=str(error), is_searched=False)
+            else:
+                yield FolderResults(place, found, problem)
 
 
 def describe_unreadable(place: MemoryLocation) -> str:
@@ -93,18 +98,27 @@ def describe_unreadable(place: MemoryLocation) -> str:
     return place.closed or ("" if place.responds else "the disk does not respond")
 
 
-def _open_to_read(path: str, settings: Settings | None, *, history: bool) -> tuple[Engine, str]:
-    """A memory, and what of it cannot be read."""
-    if not history:
-        return memory_module.connect_without_journal(path, settings=settings), ""
-    try:
-        return memory_module.connect(path, read_only=True, settings=settings), ""
-    except StateUnusable as error:
-        return memory_module.connect_without_journal(path, settings=settings), f"its history cannot be read: {error}"
+@contextmanager
+def _open_to_read(
+    path: str, settings: Settings | None, empty: Journal, *, history: bool, looks: bool
+) -> Iterator[tuple[Observer, str]]:
+    """A memory to be read, and why its history cannot be.
 
-
-def _needs_history(path: str, query: Query, scope: Scope) -> bool:
-    """Whether the record has anything to say: a folder without a journal has only what its notes say."""
-    if scope is Scope.PAST or query.filters:
-        return True
-    return os.path.exists(get_state_directory(path) / memory_module.JOURNAL)
+    A journal made in memory is what costs most of a small folder, and most folders have none on the disk: those share
+    `empty`, unless events are to be made of what `looks` for changes finds.
+    """
+    problem = ""
+    if history:
+        try:
+            memory = memory_module.connect(path, read_only=True, settings=settings)
+        except StateUnusable as error:
+            problem = f"its history cannot be read: {error}"
+        else:
+            with memory:
+                if looks or os.path.exists(get_state_directory(path) / memory_module.JOURNAL):
+                    memory.reconcile()  # what is not recorded yet, in memory only
+                yield memory, ""
+            return
+    observer = memory_module.observe_unrecorded(path, empty, settings=settings)
+    with closing(observer.store):
+        yield observer, problem

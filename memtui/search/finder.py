@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from memtui.core.events import EntryKind
-from memtui.engine import Engine
+from memtui.engine import Observer
 from memtui.search.journal_view import JournalView, NoteTimeline
 from memtui.search.matcher import QueryMatcher, SearchText
 from memtui.search.names import NameIndex
@@ -57,7 +57,7 @@ class Finder:
         hidden: Whether names that begin with a dot, `node_modules`, and their contents are searched as well.
     """
 
-    def __init__(self, engine: Engine, *, hidden: bool = False) -> None:
+    def __init__(self, engine: Observer, *, hidden: bool = False) -> None:
         self.engine = engine
         self.hidden = hidden
         self._lock = threading.RLock()

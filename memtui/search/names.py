@@ -109,6 +109,8 @@ class NameIndex:
         Raises:
             SearchCancelled: By `stop`.
         """
+        if not self._number:
+            return NameResults()
         numbers = self._find_matching(query.terms, stop)
         pattern = SearchPattern(query.pattern) if query.pattern is not None else None
         if pattern is not None:

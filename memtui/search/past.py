@@ -505,6 +505,8 @@ class PastIndex:
         Raises:
             SearchCancelled: By `stop`.
         """
+        if not self.record.seq:
+            return PastResults()
         looked = len(self._cache)
         missing = len(self._gone) + self.record.never_kept
         of = looked + len(self._waiting)

@@ -5,6 +5,7 @@ import io
 import json
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 import memtui
 from memtui.audit.report import FORMATS
+from memtui.cli import audit_many, main
 from memtui.cli.audit_many import _receive
 from memtui.scan.samples import make_sample
 from tests.audit.report.test_sarif_report import VALIDATOR
@@ -194,3 +196,42 @@ def test_a_process_that_is_killed_is_told() -> None:
     assert (report.code, report.title, report.problem) == (
         70, "/home/ada/memory", "Its process ended early. Nothing was changed.",
     )  # fmt: skip
+
+
+def test_a_process_that_is_killed_costs_the_report_of_one_folder(
+    folders: list[str], monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    audit_one = audit_many._audit_one
+
+    def audit_or_die(options: Any, arguments: Any, *others: Any) -> Any:
+        if arguments.folder == folders[1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return audit_one(options, arguments, *others)
+
+    monkeypatch.setattr(audit_many, "_audit_one", audit_or_die)
+    more = [Path(folders[2]).with_name(f"more{number}") for number in range(8)]
+    for each in more:
+        each.mkdir()
+    assert main(["audit", *folders[:3], *map(str, more), "--json", "--jobs", "1"]) == 70
+    document = json.loads(capfdbinary.readouterr().out)
+    assert document["summary"].items() >= {"folders": 11, "audited": 10}.items()
+    assert [each["problem"] for each in document["folders"] if "problem" in each] == [
+        "Its process ended early. Nothing was changed."
+    ]
+
+
+def test_on_a_terminal_each_report_comes_before_the_table(run_in_terminal: Any, folders: list[str]) -> None:
+    shown = run_in_terminal("audit", *folders[:3], "--no-color", "--jobs", "1").out.decode()
+    assert shown.index("memtui audit ") < shown.index("3 folders: 1 failure, 1 warning.")
+    assert shown.count("memtui audit ") == 2, "nothing is to be looked at in the third one"
+
+
+def test_lines_of_everywhere_are_those_of_each_folder(run: Run, tmp_path: Path) -> None:
+    for name in "ab":
+        memory = tmp_path / f"home/.claude/projects/-{name}/memory"
+        memory.mkdir(parents=True)
+        (memory / "MEMORY.md").write_text("Tea.\n", encoding="utf-8")
+    env = {"HOME": str(tmp_path / "home")}
+    lines = [json.loads(line) for line in run("audit", "--everywhere", "--format", "jsonl", env=env).out.splitlines()]
+    heads = [line["folder"] for line in lines if line["event"] == "run"]
+    assert sorted(heads) == ["~/.claude/projects/-a/memory", "~/.claude/projects/-b/memory"]

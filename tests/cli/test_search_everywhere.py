@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,29 @@ def test_names_and_history_are_searched_without_recording(home: Path, ask: Ask) 
     assert ask("build")[1] == [f"{folder}/memory_summary.md:2:build with make"]
     with memtui.memory.connect(folder, read_only=True) as memory:
         assert memory.get_head() == head
+
+
+def test_folders_without_a_record_share_one_journal(home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = home / ".codex" / "memories"
+    memtui.open(folder).close()
+    opened: list[str] = []
+    connect = memtui.memory.connect
+
+    def note_connect(path: str, **words: Any) -> Any:
+        opened.append(path)
+        return connect(path, **words)
+
+    monkeypatch.setattr(memtui.memory, "connect", note_connect)
+    assert len(ask("deploy")[1]) == 2
+    assert opened == [str(folder)]
+
+
+def test_a_settings_file_counts_unless_it_is_in_the_folder(home: Path, ask: Ask) -> None:
+    folder = home / ".codex" / "memories"
+    (home / "own.toml").write_text("[memory]\nmax_read_bytes = 5\n")
+    (folder / "own.toml").write_text("[memory]\nmax_read_bytes = 5\n")
+    assert ask("deploy", "--config", str(home / "own.toml"))[1] == []
+    assert ask("deploy", "--config", str(folder / "own.toml"))[1] == [f"{folder}/memory_summary.md:2:deploy with make"]
 
 
 def test_a_damaged_journal_stops_no_search(home: Path, ask: Ask, state_home: Path) -> None:

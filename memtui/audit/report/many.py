@@ -33,7 +33,7 @@ def merge_reports(
         case "json":
             return _merge_json(ordered)
         case "jsonl":
-            return "".join(each.report or f"{_describe_problem(each)}\n" for each in ordered)
+            return "".join(render_one(each, format) for each in ordered)
         case "csv":
             return _merge_csv(ordered)
         case "html":
@@ -47,8 +47,20 @@ def merge_reports(
         case "md":
             return "\n".join([*_render_markdown_table(ordered), "", *(each.report for each in ordered if each.report)])
         case _:
-            shown = [each for each in ordered if each.report and (everything or _is_to_be_looked_at(each))]
+            shown = (each for each in ordered if render_one(each, format, everything=everything))
             return "\n".join([*_render_table(ordered), "", *(each.report for each in shown)])
+
+
+def render_one(report: FolderReport, format: str, *, everything: bool = False) -> str:
+    """What is printed of one folder before the others are audited, in `text` or `jsonl`; empty for nothing."""
+    if format == "jsonl":
+        return report.report or f"{_describe_problem(report)}\n"
+    return f"{report.report}\n" if report.report and (everything or _is_to_be_looked_at(report)) else ""
+
+
+def render_overview(reports: Sequence[FolderReport]) -> str:
+    """The table of folders and families alone, as text."""
+    return "\n".join([*_render_table(sorted(reports, key=lambda each: each.danger)), ""])
 
 
 def _is_to_be_looked_at(each: FolderReport) -> bool:

@@ -22,6 +22,7 @@ from memtui.core.events import Event, format_actor_in_sentence
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
+from memtui.engine import Engine
 from memtui.search.finder import Finder
 from memtui.search.query import FILTERS, Query, parse_query
 from memtui.search.results import NameHit, NameResults, Scope, SearchCancelled, SearchResults
@@ -98,6 +99,7 @@ class FindScreen(OverlayScreen, FindBase[None]):
     ) -> None:  # fmt: skip
         super().__init__()
         self._finder = finder
+        assert isinstance(finder.engine, Engine)  # the browser's: a history can be opened from here
         self._engine = finder.engine
         self._folder = title
         self._text = text
