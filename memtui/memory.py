@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,7 @@ from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.rows import SET_ASIDE, check_regular_files
 from memtui.journal.sqlite import Journal
 from memtui.journal.transfer import is_database
+from memtui.scan.git_files import is_git_bookkeeping
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 from memtui.store.open_folder import ReadOnlyFolder
@@ -153,11 +155,13 @@ def summarize_journal(folder: str) -> JournalSummary:
         return JournalSummary()
     with contextlib.closing(Journal.copy_from(str(journal))) as known:
         seen, head = known.get_metadata(SEEN) or "", known.get_head()[0]
-        unseen = count_unseen_changes(known.get_events(int(seen))).values() if seen.isdecimal() else ()
+        unseen = _count_unseen(known.get_events(int(seen))) if seen.isdecimal() else 0
         back = known.iter_small_events(range(head, max(head - _MOST_EVENTS_BACK, 0), -1))
-        return JournalSummary(
-            sum(unseen), next((event for event in back if event is not None and _is_change(event)), None)
-        )
+        return JournalSummary(unseen, next((event for event in back if event is not None and _is_change(event)), None))
+
+
+def _count_unseen(events: Iterable[Event]) -> int:
+    return sum(count_unseen_changes(events, is_git_bookkeeping).values())
 
 
 def _is_change(event: Event) -> bool:

@@ -17,6 +17,7 @@ from memtui.core.times import PointInTime
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 from memtui.fs import state as fs_state
+from memtui.scan.git_files import is_git_event
 
 FIRST_WHEN_FOLLOWING = 10
 """Events that are printed before those that come."""
@@ -115,6 +116,26 @@ def build_common_tests(arguments: argparse.Namespace) -> list[Callable[[Event], 
     if arguments.until is not None:
         tests.append(_build_until_filter(arguments.until))
     return tests
+
+
+class GitEventFilter:
+    """Leaves out what git does for itself, unless that is asked for, and counts it."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._is_off = arguments.all or ".git" in (arguments.path or "").split("/")
+        self._left_out = 0
+
+    def accepts(self, event: Event) -> bool:
+        """Whether an event is shown."""
+        is_left_out = not self._is_off and is_git_event(event)
+        self._left_out += is_left_out
+        return not is_left_out
+
+    def report(self, options: Options) -> None:
+        """Say beside the output how many events were left out."""
+        if self._left_out and not (options.quiet or options.json):
+            were = "event of git's own files was" if self._left_out == 1 else "events of git's own files were"
+            output.print_message(f"{self._left_out:,} {were} left out. To list them too: memtui log --all")
 
 
 def _build_since_filter(when: PointInTime) -> Callable[[Event], bool]:

@@ -10,7 +10,13 @@ from memtui import memory as memory_module
 from memtui.cli import context, output, times
 from memtui.cli.context import load_config, observe_external_changes, report_setting_problems
 from memtui.cli.event_text import format_event_row, serialize_event
-from memtui.cli.follow import FIRST_WHEN_FOLLOWING, build_common_tests, follow_events, make_sentence_formatter
+from memtui.cli.follow import (
+    FIRST_WHEN_FOLLOWING,
+    GitEventFilter,
+    build_common_tests,
+    follow_events,
+    make_sentence_formatter,
+)
 from memtui.cli.output import UsageError
 from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
 from memtui.core.events import Event
@@ -18,6 +24,8 @@ from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_age
 from memtui.engine import Engine
 
+_STEP = 100
+"""Events that are read at once, at least, where the last ones are looked for."""
 _BACKWARDS_US = 60_000_000
 """Microseconds from which on a clock is said to have run backwards. Commands that overlap differ by less."""
 
@@ -33,6 +41,7 @@ def add_log_options(parser: Parser) -> None:
     parser.add_flag("--errors", "only refused and failed events")
     parser.add_flag("--head", "only the number and the hash of the last event")
     parser.add_flag("--everywhere")
+    parser.add_flag("--all")
 
 
 def run_log(options: Options, arguments: argparse.Namespace) -> int:
@@ -59,38 +68,44 @@ def run_log(options: Options, arguments: argparse.Namespace) -> int:
         if not place.is_root and not _is_known(memory, place, path):
             raise context.make_missing_failure(place, path)
         matches = _build_filter(memory, arguments, path)
+        git = GitEventFilter(arguments)
         seq, _ = memory.get_head()
         speaks = loaded.config.ui.screen_reader
         printer = _EventPrinter(
             path, options, make_sentence_formatter(arguments.follow) if speaks else format_event_row
         )
-        for event in _select_last(memory, seq, matches, arguments):
+        for event in _select_last(memory, seq, matches, git, arguments):
             printer.print_event(event)
         output.flush()
+        git.report(options)
         if arguments.follow:
             for event in memory.history.read_events(follow_events(memory, path, options, after=seq)):
-                if matches is None or matches(event):
+                if (matches is None or matches(event)) and git.accepts(event):
                     printer.print_event(event)
                     output.flush()
     return 0
 
 
 def _select_last(
-    memory: Engine, until: int, matches: Callable[[Event], bool] | None, arguments: argparse.Namespace
+    memory: Engine,
+    until: int,
+    matches: Callable[[Event], bool] | None,
+    git: GitEventFilter,
+    arguments: argparse.Namespace,
 ) -> Iterable[Event]:
     last: int | None = arguments.last
     if last is None:
         last = FIRST_WHEN_FOLLOWING if arguments.follow else None
     if matches is not None:
-        found = filter(matches, _read_until(memory, 0, until))
+        found = filter(git.accepts, filter(matches, _read_until(memory, 0, until)))
         return found if last is None else deque(found, maxlen=last)
     if last is None:
-        return _read_until(memory, 0, until)
-    read = deque(_read_until(memory, max(0, until - last), until))
+        return filter(git.accepts, _read_until(memory, 0, until))
+    read = deque(filter(git.accepts, _read_until(memory, max(0, until - last), until)))
     first = max(0, until - last)
-    while len(read) < last and first:  # some are a part of another one
-        behind, first = first, max(0, first - last)
-        read.extendleft(reversed(list(_read_until(memory, first, behind))))
+    while len(read) < last and first:  # some are a part of another one, or git's
+        behind, first = first, max(0, first - max(last, _STEP))
+        read.extendleft(reversed(list(filter(git.accepts, _read_until(memory, first, behind)))))
     return deque(read, maxlen=last)
 
 

@@ -17,6 +17,7 @@ from memtui.cli import context, output
 from memtui.cli.event_text import format_event_row, serialize_event
 from memtui.cli.follow import (
     FIRST_WHEN_FOLLOWING,
+    GitEventFilter,
     build_common_tests,
     get_file_stamp,
     make_sentence_formatter,
@@ -143,7 +144,8 @@ def log_everywhere(options: Options, arguments: argparse.Namespace) -> int:
     journals = _Journals()
     if not journals.folders and not arguments.follow:
         raise NotFound("There is no journal of a folder on this machine yet. To begin one, open a folder: memtui DIR")
-    tests = build_common_tests(arguments)
+    git = GitEventFilter(arguments)
+    tests = [*build_common_tests(arguments), git.accepts]
     speaks = loaded.config.ui.screen_reader
     print_event = _make_printer(
         options, journals.folders, make_sentence_formatter(arguments.follow) if speaks else format_event_row
@@ -153,6 +155,7 @@ def log_everywhere(options: Options, arguments: argparse.Namespace) -> int:
     for each in found if last is None else sorted(heapq.nlargest(last, found)):
         print_event(each)
     output.flush()
+    git.report(options)
     while arguments.follow:
         began = time.monotonic()
         journals.find()

@@ -5,7 +5,7 @@ safe for a terminal elsewhere: see `memtui.core.unicode`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import Enum, auto
 from typing import NamedTuple
@@ -441,16 +441,20 @@ FIRST_SAW = "memtui first saw it"
 """Stands for the author of a line that was there at the first look."""
 
 
-def count_unseen_changes(events: Iterable[Event]) -> dict[str, int]:
+def count_unseen_changes(
+    events: Iterable[Event], is_left_out: Callable[[str], bool] = lambda _: False
+) -> dict[str, int]:
     """How many files others made, changed, renamed and deleted while nobody looked, by word.
 
-    A file that the person changed herself afterwards has been seen.
+    A file that the person changed herself afterwards has been seen. `is_left_out` says of a path that it never counts.
     """
     paths: dict[str, Change] = {}
     for event in events:
         if event.is_error or event.command == "found":
             continue
         for change in filter(_is_file, event.changes):
+            if is_left_out(change.path):
+                continue
             first = paths.pop(change.path, change)
             if not isinstance(event.actor, Person):
                 paths[change.path] = Change(change.path, first.before, change.after)

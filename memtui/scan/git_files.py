@@ -6,6 +6,8 @@ gitformat-loose in git's manual.
 
 import re
 
+from memtui.core.events import Event, Outside
+
 _LOOSE = re.compile(r"(?:.*/)?\.git/(?:.*/)?objects/([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})\Z", re.DOTALL)
 _SUMMED = re.compile(
     r"(?:.*/)?\.git/(?:.*/)?"
@@ -43,6 +45,12 @@ def is_git_bookkeeping(path: str) -> bool:
     Its settings, hooks and attributes are none: they decide what is run, and a person or an attacker writes them.
     """
     return ".git" in path and _BOOKKEEPING.match(path) is not None
+
+
+def is_git_event(event: Event) -> bool:
+    """Whether another program, git as far as one can see, changed nothing but what git keeps for itself."""
+    named = (event.path, *filter(None, (event.new_path,)))
+    return isinstance(event.actor, Outside) and all(map(is_git_bookkeeping, named))
 
 
 def _is_object(data: bytes, name: str) -> bool:

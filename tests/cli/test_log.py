@@ -13,6 +13,7 @@ import pytest
 import memtui
 from memtui import memory as memory_module
 from memtui.cli import main
+from memtui.core.guards import SEEN
 from memtui.core.unicode import HIDDEN
 
 BOT = memtui.Agent("bot", "a-model", "a-session")
@@ -328,3 +329,30 @@ def test_a_clock_that_ran_backwards_is_told_once(folder: Path, capsys: pytest.Ca
     for words in (["log", "--json"], ["log", "-q"], ["log", "-n", "1"], ["log", "--since", "3", "--until", "3"]):
         assert main(words) == 0
         assert capsys.readouterr().err == ""
+
+
+def test_what_git_does_for_itself_is_left_out_unless_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (".git/objects/ab/cd", ".git/refs/heads/main", ".git/config", ".git/hooks/pre-commit"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x\n")
+    with memtui.open(folder) as memory:
+        memory.journal.set_metadata(SEEN, str(memory.get_head()[0]))
+    (folder / ".git/objects/ab/cd").write_text("y\n")
+    (folder / ".git/index").write_text("y\n")
+    (folder / ".git/config").write_text("y\n")
+    with memtui.open(folder):
+        pass
+    capsys.readouterr()
+    assert main(["log", "-n", "3"]) == 0
+    shown = capsys.readouterr()
+    assert "objects" not in shown.out
+    assert ".git/config" in shown.out
+    assert "2 events of git's own files were left out. To list them too: memtui log --all" in shown.err
+    assert [each["path"] for each in objects(capsys)] == ["/memories", "/memories/.git/config"]
+    every = ["/memories", "/memories/.git/config", "/memories/.git/index", "/memories/.git/objects/ab/cd"]
+    assert sorted(each["path"] for each in objects(capsys, "--all")) == every
+    (last,) = printed(capsys, "--path", ".git/objects", "-n", "1")
+    assert "/memories/.git/objects/ab/cd" in last
+    assert memory_module.summarize_journal(str(folder)).unseen == 1, "the settings of git decide what is run"

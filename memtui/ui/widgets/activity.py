@@ -20,11 +20,11 @@ from textual.reactive import reactive
 from textual.scrollbar import ScrollTo
 
 from memtui.core import wording
-from memtui.core.events import Event, Outside, format_actor_name
+from memtui.core.events import Event, format_actor_name
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import EventPhrase
-from memtui.scan.git_files import is_git_bookkeeping
+from memtui.scan.git_files import is_git_bookkeeping, is_git_event
 from memtui.ui.key_names import label_key
 from memtui.ui.theme import truncate, truncate_middle
 from memtui.ui.widgets.row_list import Cell, Column, ItemList, RowsView
@@ -160,8 +160,6 @@ def _get_actor_role(row: ActivityRow) -> str:
 
 def build_activity_row(event: Event) -> ActivityRow:
     """An event as a row of the activity."""
-    is_outside = isinstance(event.actor, Outside) and event.command in _CHANGES_OUTSIDE
-    paths = (event.path, *filter(None, (event.new_path,)))
     return ActivityRow(
         seq=event.seq,
         time=wording.format_clock(event),
@@ -172,13 +170,14 @@ def build_activity_row(event: Event) -> ActivityRow:
         phrase=wording.split_event(event),
         added=event.added,
         removed=event.removed,
-        is_git=is_outside and all(map(is_git_bookkeeping, paths)),
+        is_git=event.command in _CHANGES_OUTSIDE and is_git_event(event),
     )
 
 
 def describe_unseen_changes(events: Sequence[Event]) -> str:
     """The changes since the last visit, in one sentence; empty if there are none."""
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in wording.count_unseen_changes(events).items() if count)
+    found = wording.count_unseen_changes(events, is_git_bookkeeping)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in found.items() if count)
     next_key, seen_key = label_key("browse.next_change"), label_key("browse.mark_all_seen")
     return f"Since you last looked: {counts}. {next_key} next, {seen_key} seen." if counts else ""
 

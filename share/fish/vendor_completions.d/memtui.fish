@@ -79,6 +79,7 @@ complete -c memtui -n '__fish_seen_subcommand_from log' -l actor -x -d 'only eve
 complete -c memtui -n '__fish_seen_subcommand_from log' -l errors -d 'only refused and failed events'
 complete -c memtui -n '__fish_seen_subcommand_from log' -l head -d 'only the number and the hash of the last event'
 complete -c memtui -n '__fish_seen_subcommand_from log' -l everywhere -d ''
+complete -c memtui -n '__fish_seen_subcommand_from log' -l all -d ''
 complete -c memtui -n '__fish_seen_subcommand_from log' -a '(__fish_complete_directories)'
 complete -c memtui -n 'not __fish_seen_subcommand_from ls show search stats places home demo graph links orphans observations recent context schema log diff blame origin import-transcripts audit review verify export undo redo restore mv cp rm protect prune redact chat run mcp hook serve replay config doctor completion help' -a diff -d 'show what changed'
 complete -c memtui -n '__fish_seen_subcommand_from diff' -l stat -d 'only how many lines, file by file'

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memtui.core import wording
 from memtui.core.events import Change, EntryKind, Event, FolderEntry, Person
+from memtui.scan.git_files import is_git_bookkeeping
 from memtui.ui.widgets.tree.outline import apply_moves, is_at_or_below
 from memtui.ui.widgets.tree.row_state import RowChange
 from memtui.ui.widgets.tree.view import TreeView
@@ -143,7 +144,7 @@ class EventMarks:
         for change in event.changes:
             is_moved_away = change.path in moves and change.path not in arrived
             is_directory = change.after is not None and change.after.kind is EntryKind.DIRECTORY
-            if not is_moved_away and not is_directory:
+            if not is_moved_away and not is_directory and not is_git_bookkeeping(change.path):
                 self._files.set_change(change.path, get_row_change(change, arrived), when)
                 self._unseen[change.path] = event.seq
 
