@@ -1,5 +1,10 @@
-"""A conversation with the example agent of the Agent Client Protocol, which shares no code with memtui."""
+"""Conversations with agents of somebody else's over the Agent Client Protocol: its own example, opencode, and
+Gemini CLI.
 
+The programs talk to a scripted model on this machine: no key, no network.
+"""
+
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +15,10 @@ import pytest
 from memtui.agents.chat import events
 from memtui.agents.chat.events import TurnOutcome
 from memtui.agents.chat.sessions.store import ChatSession
-from memtui.core.approvals import Allow, ApprovalPolicy, Deny
+from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
 from tests.agents.acp.conftest import Talk, talking
 from tests.agents.chat import listener
-from tests.node.programs import LIMIT, package
+from tests.node.programs import LIMIT, package, run
 
 Begin = Callable[..., Any]
 
@@ -51,3 +56,85 @@ def test_the_protocols_example_agent_asks_and_takes_the_answer(begin: Begin, ver
         talk.heard.next(events.TextDelta)
         talk.chat.stop()
         assert talk.heard.next(events.TurnEnded).end is TurnOutcome.STOPPED
+
+
+def _call(asked: str, tool: str, **arguments: str) -> list[dict[str, Any]]:
+    calls = [{"name": tool, "arguments": arguments}]
+    return [
+        {"match": {"userMessage": asked, "hasToolResult": False}, "response": {"content": "So.", "toolCalls": calls}},
+        {"match": {"userMessage": asked, "hasToolResult": True}, "response": {"content": "Done."}},
+    ]
+
+
+@pytest.fixture
+def opencode(tmp_path: Path, model: Callable[[list[dict[str, Any]]], str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The program of opencode, with a home of its own and a model that follows a script."""
+    program = package("opencode-ai") / "bin" / "opencode.exe"  # its name on every system
+    if run(program, "--version").returncode:
+        pytest.skip("opencode's program is not there for this system")
+    own = tmp_path / "memories" / "own.md"
+    url = model(
+        [
+            *_call("Note tea", "memtui_memory", command="create", path="/memories/tea.md", file_text="Green.\n"),
+            *_call("Write it", "write", filePath=str(own), content="one\n"),
+            {"match": {}, "response": {"content": "Hello."}},
+        ]
+    )
+    local = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Local",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "none"},
+        "models": {"one": {"name": "One"}, "two": {"name": "Two"}},
+    }
+    settings = {"model": "local/one", "small_model": "local/one", "autoupdate": False, "share": "disabled"}
+    config = tmp_path / "opencode.json"
+    config.write_text(json.dumps({**settings, "permission": {"edit": "ask"}, "provider": {"local": local}}))
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.setenv("OPENCODE_CONFIG", str(config))
+    monkeypatch.setenv("OPENCODE_DISABLE_MODELS_FETCH", "1")
+    return str(program)
+
+
+def test_opencode_writes_through_the_memory_and_its_session_is_resumed_and_copied(
+    begin: Begin, opencode: str, tmp_path: Path
+) -> None:
+    chats = tmp_path / "chats"
+    session = ChatSession.create(chats, folder="", kept=True)
+    with begin(opencode, "acp", session=session) as talk:
+        talk.chat.send(events.Prompt("Note tea"))
+        asked = talk.heard.next(events.ApprovalNeeded)
+        assert asked.proposal.permission is None, "the memory asks, and not the agent"
+        talk.chat.answer(asked.number, Allow())
+        ended = talk.heard.next(events.TurnEnded)
+        assert [each.path for each in ended.memory_changes] == ["tea.md"], (talk.heard.text, talk.heard.of(events.CallEnded))
+        assert (talk.folder / "tea.md").read_text() == "Green.\n"
+        assert [each.name for each in talk.heard.of(events.CallEnded)] == ["memory"]
+        assert talk.chat.model == events.Model("local/one", "Local/One")
+        talk.chat.set_model("local/two")
+        talk.heard.next(events.ModelChanged)
+        talk.chat.set_mode("plan")
+        assert talk.heard.next(events.OffersChanged, lambda each: each.mode == "plan").modes
+        talk.chat.undo_turn()
+        talk.heard.next(events.TurnUndone)
+        assert not (talk.folder / "tea.md").exists()
+    for again in (ChatSession.resume, ChatSession.fork):
+        with begin(opencode, "acp", policy=ApprovalPolicy.ALLOW, session=again(chats, session.id)) as talk:
+            assert talk.say("And now?").end is TurnOutcome.DONE
+            assert not [each for each in talk.heard.sentences if "began a new one" in each]
+    assert len(list(chats.iterdir())) == 2
+
+
+def test_what_opencode_wants_to_write_by_itself_is_allowed_or_edited_first(begin: Begin, opencode: str) -> None:
+    with begin(opencode, "acp") as talk:
+        for verdict, text, edited in ((Edit("mine\n"), "mine\n", True), (Allow(), "one\n", False)):
+            talk.chat.send(events.Prompt("Write it"))
+            asked = talk.heard.next(events.ApprovalNeeded)
+            assert asked.proposal.permission is not None
+            talk.chat.answer(asked.number, verdict)
+            ended = talk.heard.next(events.TurnEnded)
+            assert (talk.folder / "own.md").read_text() == text
+            assert [(each.path, each.edited) for each in ended.memory_changes] == [("own.md", edited)]
+            talk.chat.undo_turn()
+            talk.heard.next(events.TurnUndone)
+            assert not (talk.folder / "own.md").exists()

@@ -23,8 +23,8 @@ _TAIL_BYTES = 8 << 10
 _LONGEST_TAIL = 300
 _GRACE_SECONDS = 0.7
 """For how long the program may take to end, once its input is closed."""
-_KILLED_SECONDS = 0.2
-"""For how long it may take to be gone, once it is killed."""
+_KILLED_SECONDS = 1.0
+"""For how long it may take to be gone, once it is killed: a large one takes a while on a busy machine."""
 
 
 class AgentProcess:
