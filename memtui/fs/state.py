@@ -39,7 +39,7 @@ def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None
         chosen = os.path.realpath(os.path.expanduser(state))
     else:
         chosen = f"{get_state_home()}/stores/{_name_state_directory(folder)}"
-    if f"{chosen}/".startswith(f"{folder.rstrip('/')}/"):
+    if f"{chosen}/".startswith(f"{os.fspath(folder).rstrip('/')}/"):
         inside = f"is inside the memory folder {format_path(folder)}, where an agent could reach it"
         raise StateUnusable(f"The state directory {format_path(chosen)} {inside}. Choose another one with --state.")
     return Path(chosen)

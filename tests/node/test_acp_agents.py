@@ -17,6 +17,7 @@ from memtui.agents.chat.events import TurnOutcome
 from memtui.agents.chat.sessions.store import ChatSession
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
 from tests.agents.acp.conftest import Talk, talking
+from tests.agents.approver import open_approver
 from tests.agents.chat import listener
 from tests.node.programs import LIMIT, package, run
 
@@ -36,7 +37,12 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
     ) -> Iterator[Talk]:
         can_ask = policy is ApprovalPolicy.ASK
         folder, state, log = tmp_path / "memories", tmp_path / "state", tmp_path / "log"
-        with talking(folder, state, command, log, policy, can_ask, session, {"connect_seconds": LIMIT}, None) as talk:
+        limits = {"connect_seconds": LIMIT}
+        reads = command[-1] == "--experimental-acp"
+        with (
+            talking(folder, state, command, log, policy, can_ask, session, limits, None, reads) as talk,
+            open_approver(state, lambda asked: talk.chat.decide(asked.proposal, asked.answer)),
+        ):
             yield talk
 
     return begin
@@ -107,7 +113,10 @@ def test_opencode_writes_through_the_memory_and_its_session_is_resumed_and_copie
         assert asked.proposal.permission is None, "the memory asks, and not the agent"
         talk.chat.answer(asked.number, Allow())
         ended = talk.heard.next(events.TurnEnded)
-        assert [each.path for each in ended.memory_changes] == ["tea.md"], (talk.heard.text, talk.heard.of(events.CallEnded))
+        assert [each.path for each in ended.memory_changes] == ["tea.md"], (
+            talk.heard.text,
+            talk.heard.of(events.CallEnded),
+        )
         assert (talk.folder / "tea.md").read_text() == "Green.\n"
         assert [each.name for each in talk.heard.of(events.CallEnded)] == ["memory"]
         assert talk.chat.model == events.Model("local/one", "Local/One")
@@ -138,3 +147,75 @@ def test_what_opencode_wants_to_write_by_itself_is_allowed_or_edited_first(begin
             talk.chat.undo_turn()
             talk.heard.next(events.TurnUndone)
             assert not (talk.folder / "own.md").exists()
+
+
+@pytest.fixture
+def gemini(
+    tmp_path: Path, model: Callable[[list[dict[str, Any]]], str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, ...]:
+    """The command of Gemini CLI, with a home of its own, in which folders are trusted, and a scripted model."""
+    program = package("@google/gemini-cli") / "bundle" / "gemini.js"
+    url = model(
+        [
+            *_call("Note tea", "mcp_memtui_memory", command="create", path="/memories/tea.md", file_text="Green.\n"),
+            *_call("Write it", "write_file", file_path=str(tmp_path / "memories" / "own.md"), content="one\n"),
+            {"match": {}, "response": {"content": "Hello."}},
+        ]
+    )
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "model": {"name": "gemini-2.5-flash"},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+    }
+    kept = tmp_path / "home" / ".gemini" / "settings.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(json.dumps(settings))
+    for name, value in (
+        ("HOME", tmp_path / "home"), ("GEMINI_CLI_HOME", tmp_path / "home"), ("GEMINI_API_KEY", "none"),
+        ("GOOGLE_GEMINI_BASE_URL", url),
+    ):  # fmt: skip
+        monkeypatch.setenv(name, str(value))
+    return ("node", str(program), "--experimental-acp")
+
+
+def test_gemini_cli_writes_through_the_memory_and_its_session_is_resumed(
+    begin: Begin, gemini: tuple[str, ...], tmp_path: Path
+) -> None:
+    chats = tmp_path / "chats"
+    session = ChatSession.create(chats, folder="", kept=True)
+    with begin(*gemini, session=session) as talk:
+        talk.chat.send(events.Prompt("Note tea"))
+        asked = talk.heard.next(events.ApprovalNeeded)
+        assert asked.proposal.permission is None, "the memory asks, and not the agent"
+        talk.chat.answer(asked.number, Allow())
+        ended = talk.heard.next(events.TurnEnded)
+        assert [each.path for each in ended.memory_changes] == ["tea.md"]
+        assert (talk.folder / "tea.md").read_text() == "Green.\n"
+        talk.chat.set_model("gemini-2.5-pro")
+        talk.heard.next(events.ModelChanged, lambda each: each.model.id == "gemini-2.5-pro")
+        talk.chat.set_mode("plan")
+        assert talk.heard.next(events.OffersChanged, lambda each: each.mode == "plan").modes
+        talk.chat.undo_turn()
+        talk.heard.next(events.TurnUndone)
+        assert not (talk.folder / "tea.md").exists()
+    with begin(*gemini, session=ChatSession.resume(chats, session.id)) as talk:
+        assert talk.say("And now?").end is TurnOutcome.DONE
+        assert not [each for each in talk.heard.sentences if "began a new one" in each]
+    with begin(*gemini, session=ChatSession.fork(chats, session.id)) as talk:
+        assert talk.say("And now?").end is TurnOutcome.DONE
+        assert [each for each in talk.heard.sentences if "cannot copy its earlier session" in each]
+
+
+def test_what_gemini_cli_wants_to_write_by_itself_is_allowed_first(begin: Begin, gemini: tuple[str, ...]) -> None:
+    with begin(*gemini) as talk:
+        talk.chat.send(events.Prompt("Write it"))
+        asked = talk.heard.next(events.ApprovalNeeded)
+        assert asked.proposal.permission is not None
+        talk.chat.answer(asked.number, Allow())
+        ended = talk.heard.next(events.TurnEnded)
+        assert (talk.folder / "own.md").read_text() == "one\n"
+        assert [each.path for each in ended.memory_changes] == ["own.md"]
+        talk.chat.undo_turn()
+        talk.heard.next(events.TurnUndone)
+        assert not (talk.folder / "own.md").exists()

@@ -29,6 +29,7 @@ class KnownAgent:
         commands: How it may be started: program and arguments.
         install: How to get it.
         login: How to log in with its own program.
+        reads_files: Whether its program reads files of the folder for itself, and not through memtui.
     """
 
     name: str
@@ -36,6 +37,7 @@ class KnownAgent:
     commands: tuple[tuple[str, ...], ...]
     install: str = ""
     login: str = ""
+    reads_files: bool = False
 
     def find_command(self) -> tuple[str, ...] | None:
         """The command of the first program that is installed, with its path; `None` for none."""
@@ -52,7 +54,14 @@ def list_known_agents() -> tuple[KnownAgent, ...]:
 
     tables = tomllib.loads(files("memtui.agents.acp").joinpath("agents.toml").read_text(encoding="utf-8"))
     return tuple(
-        KnownAgent(name, table["title"], tuple(map(tuple, table["commands"])), table["install"], table["login"])
+        KnownAgent(
+            name,
+            table["title"],
+            tuple(map(tuple, table["commands"])),
+            table["install"],
+            table["login"],
+            table.get("reads_files", False),
+        )
         for name, table in tables.items()
     )
 
@@ -79,8 +88,9 @@ def find_agent(given: str) -> KnownAgent:
             f"There is no agent and no program {to_one_line(words[0]) if words else shown!r}. "
             "To list the agents: memtui chat --agent"
         )
-    title = to_one_line(words[0].rpartition("/")[2])[:_LONGEST_TITLE]
-    return KnownAgent(given, title, ((program, *words[1:]),))
+    name = words[0].rpartition("/")[2]
+    reads = any(each.reads_files for each in list_known_agents() if (name,) in {known[:1] for known in each.commands})
+    return KnownAgent(given, to_one_line(name)[:_LONGEST_TITLE], ((program, *words[1:]),), reads_files=reads)
 
 
 def suggest_installed() -> str:

@@ -6,7 +6,8 @@ from typing import Any
 
 from acp import schema
 from acp.exceptions import RequestError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
 from memtui.agents.acp.sessions import AgentSession
 from memtui.agents.chat import events
@@ -16,6 +17,18 @@ from memtui.core.unicode import to_one_line
 LONGEST_WORDS = 300
 LONGEST_NAME = 64
 _MOST_CHOICES = 200
+
+_EFFORT = "thought_level"
+"""The category of the setting for how much an agent thinks."""
+
+
+class _SetModelRequest(BaseModel):
+    """As the protocol had it before models were a setting."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    session_id: str
+    model_id: str
+
 
 Option = schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean
 
@@ -37,6 +50,8 @@ class AgentOffers:
         self._session_id: str | None = None
         self._options: tuple[Option, ...] = ()
         self._told = events.OffersChanged()
+        self._has_models = False
+        """Whether the agent has models, but not as a setting."""
 
     def open(self, session: AgentSession) -> None:
         """Take the offers of another session; its slash commands come later, or came before."""
@@ -51,6 +66,10 @@ class AgentOffers:
             )
         )
         self._take_options(session.options)
+        if session.models and self._find_option("model") is None:
+            self._has_models = True
+            models = [events.Model(to_one_line(id), to_one_line(name)) for id, name in session.models]
+            self._tell_model(session.model, models)
 
     def take(self, update: object) -> bool:
         """Take an update of the session's, if it is about its offers."""
@@ -83,17 +102,44 @@ class AgentOffers:
     async def set_model(self, id: str) -> None:
         """Have another of the agent's models answer, by its id or name."""
         option = self._find_option("model")
-        if option is None:
+        if option is None and self._has_models and self._session_id is not None:
+            known = self._state.connection.models
+            named = next((each.id for each in known if id in (each.id, each.name)), id)
+            request = _SetModelRequest(session_id=self._session_id, model_id=named)
+            if await self._ask("session/set_model", request, "model") is not None:
+                self._tell_model(named, known)
+        elif option is None:
             self._state.emit(events.Notice(f"{self._title} offers no models here: choose one in its own program."))
-            return
-        named = next((each.id for each in self._state.connection.models if id in (each.id, each.name)), id)
-        await self._set_option(option, named, "model")
+        else:
+            named = next((each.id for each in self._state.connection.models if id in (each.id, each.name)), id)
+            await self._set_option(option, named, "model")
 
-    async def _set_option(self, option: schema.SessionConfigOptionSelect, value: str, what: str) -> None:
+    async def set_effort(self, level: str | None) -> None:
+        """Have the agent think as much as one of the levels that it offers says."""
+        option = self._find_option(_EFFORT)
+        if option is None or level is None:
+            words = "has no default for it" if option is not None else "offers no effort here"
+            self._state.emit(events.Notice(f"The effort was not changed: {self._title} {words}."))
+        else:
+            await self._set_option(option, level, "effort")
+
+    async def set_thinking(self, thinking: bool | None) -> None:
+        """Have the agent show its thinking or not, where it offers that as a switch."""
+        option = self._find_switch()
+        if option is None or thinking is None:
+            words = "has no default for it" if option is not None else "offers no such switch here"
+            self._state.emit(events.Notice(f"Thinking was not changed: {self._title} {words}."))
+        else:
+            await self._set_option(option, thinking, "thinking")
+
+    async def _set_option(self, option: Option, value: str | bool, what: str) -> None:
         if self._session_id is None:
             return
-        request = schema.SetSessionConfigOptionSelectRequest(
-            config_id=option.id, session_id=self._session_id, value=value
+        words: dict[str, Any] = {"config_id": option.id, "session_id": self._session_id, "value": value}
+        request: BaseModel = (
+            schema.SetSessionConfigOptionBooleanRequest(**words, type="boolean")
+            if isinstance(value, bool)
+            else schema.SetSessionConfigOptionSelectRequest(**words)
         )
         answer = await self._ask("session_set_config_option", request, what)
         if answer is None:
@@ -119,21 +165,40 @@ class AgentOffers:
         if (mode := self._find_option("mode")) is not None:
             known = (_make_choice(each.value, each.name, each.description) for each in _list_values(mode))
             self._tell(replace(self._told, modes=tuple(known), mode=to_one_line(mode.current_value)))
-        if (model := self._find_option("model")) is None:
-            return
-        models = tuple(events.Model(to_one_line(each.value), to_one_line(each.name)) for each in _list_values(model))
+        if (model := self._find_option("model")) is not None:
+            models = [events.Model(to_one_line(each.value), to_one_line(each.name)) for each in _list_values(model)]
+            self._tell_model(model.current_value, models)
+        elif self._state.model is not None:
+            self._tell_model(self._state.model.id, self._state.connection.models)
+
+    def _tell_model(self, id: str, models: Sequence[events.Model]) -> None:
+        """The models, and that in use, of which alone it is known how much it may think."""
+        models, id = tuple(models)[:_MOST_CHOICES], to_one_line(id)
         if models and models != self._state.connection.models:
             self._state.connection.models = models
             self._state.emit(events.ModelsListed(models))
-        id = to_one_line(model.current_value)
-        now = next((each for each in models if each.id == id), events.Model(id))
-        if id and now != self._state.model:
+        before = self._state.model
+        known = next((each for each in models if each.id == id), None)
+        name = known.name if known is not None else before.name if before is not None and before.id == id else ""
+        effort = self._find_option(_EFFORT)
+        levels = tuple(to_one_line(each.value) for each in _list_values(effort)) if effort is not None else ()
+        switch = ("enabled", "disabled") if self._find_switch() is not None else ()
+        now = events.Model(id, name, efforts=levels, thinking=switch)
+        if id and now != before:
             self._state.model = now
             self._state.emit(events.ModelChanged(now))
 
     def _find_option(self, category: str) -> schema.SessionConfigOptionSelect | None:
         for each in self._options:
             if isinstance(each, schema.SessionConfigOptionSelect) and each.category == category:
+                return each
+        return None
+
+    def _find_switch(self) -> schema.SessionConfigOptionBoolean | None:
+        for each in self._options:
+            if isinstance(each, schema.SessionConfigOptionBoolean) and (
+                each.category == _EFFORT or "think" in each.id.lower()
+            ):
                 return each
         return None
 

@@ -27,6 +27,8 @@ _OWN_TOOL = re.compile(
     r"(?:memory|search_memory|recent_activity|memory_history|read_note|build_context|list_links)"
 )
 """The title of a call of memtui's MCP server, as agents name it: nothing that could be a shell command with more."""
+_OWN_ID = re.compile(r"(mcp_memtui_(?:memory|search_memory|recent_activity|memory_history))__\1_[0-9]+_[0-9]+")
+"""The id of such a call of Gemini CLI's, which makes its ids of the tool's name and its titles of the arguments."""
 _HARMLESS = frozenset({"read", "search", "think", "other"})
 """Kinds that a policy may allow where nobody can be asked."""
 
@@ -142,7 +144,7 @@ def decide_by_policy(
     policy: ApprovalPolicy, folder: str, call: schema.ToolCallUpdate, *, can_ask: bool
 ) -> Verdict | None:
     """The answer of the policy; `None` where the person has to be asked."""
-    if is_own_tool(call.title or "", call.kind):
+    if is_own_tool(call.title or "", call.kind, call.tool_call_id):
         return Allow()  # the server asks by itself, with the exact change
     if policy is ApprovalPolicy.READ_ONLY and call.kind in _CHANGES:
         return Deny("the person lets this conversation only read")
@@ -158,9 +160,10 @@ def decide_by_policy(
     return Deny("nobody is there to be asked")
 
 
-def is_own_tool(title: str, kind: str | None) -> bool:
-    """Whether a call is one of memtui's MCP server."""
-    return kind in (None, "", "other") and _OWN_TOOL.fullmatch(title) is not None
+def is_own_tool(title: str, kind: str | None, id: str) -> bool:
+    """Whether a call is one of memtui's MCP server, by its title or its id."""
+    is_named = _OWN_TOOL.fullmatch(title) is not None or _OWN_ID.fullmatch(id) is not None
+    return kind in (None, "", "other") and is_named
 
 
 def choose_option(options: Sequence[schema.PermissionOption], verdict: Verdict) -> str | None:

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,8 +24,9 @@ _TAIL_BYTES = 8 << 10
 _LONGEST_TAIL = 300
 _GRACE_SECONDS = 0.7
 """For how long the program may take to end, once its input is closed."""
-_KILLED_SECONDS = 1.0
+_KILLED_SECONDS = 5.0
 """For how long it may take to be gone, once it is killed: a large one takes a while on a busy machine."""
+_KILLED_PAUSE = 0.01
 
 
 class AgentProcess:
@@ -96,8 +98,11 @@ class AgentProcess:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             self._reading_errors.cancel()
+            waiting.cancel()
             try:
-                await asyncio.wait({waiting, self._reading_errors}, timeout=_KILLED_SECONDS)
+                until = time.monotonic() + _KILLED_SECONDS
+                while process.returncode is None and time.monotonic() < until:  # `wait` may wait for its pipes, too
+                    await asyncio.sleep(_KILLED_PAUSE)
             finally:
                 process._transport.close()  # type: ignore[attr-defined]  # its pipes, which others may hold open
                 self.ended.set()

@@ -173,7 +173,9 @@ class AcpResponder:
         process = await AgentProcess.start(options.agent.commands[0], options.folder, os.environ)
         self._process = process
         self._connection = Connection(self._handle, process)
-        files = schema.FileSystemCapabilities(read_text_file=True, write_text_file=not self._state.memory.read_only)
+        files = schema.FileSystemCapabilities(
+            read_text_file=not options.agent.reads_files, write_text_file=not self._state.memory.read_only
+        )
         request = schema.InitializeRequest(
             protocol_version=PROTOCOL_VERSION,
             client_capabilities=schema.ClientCapabilities(fs=files, terminal=False),
@@ -235,7 +237,9 @@ class AcpResponder:
     async def _request(self, method: str, request: Any, seconds: float | None = None) -> Any:
         assert self._connection is not None
         content = request.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return await asyncio.wait_for(self._connection.send_request(AGENT_METHODS[method], content), seconds)
+        return await asyncio.wait_for(
+            self._connection.send_request(AGENT_METHODS.get(method, method), content), seconds
+        )
 
     async def _describe_end(self) -> str:
         return await self._process.describe_end() if self._process is not None else "ended"
@@ -630,6 +634,14 @@ class AcpResponder:
     def set_model(self, id: str) -> Awaitable[None]:
         """Have another of the agent's models answer."""
         return self._offers.set_model(id)
+
+    def set_effort(self, level: str | None) -> Awaitable[None]:
+        """Have the agent think more or less."""
+        return self._offers.set_effort(level)
+
+    def set_thinking(self, thinking: bool | None) -> Awaitable[None]:
+        """Have the agent show its thinking or not."""
+        return self._offers.set_thinking(thinking)
 
     def set_mode(self, id: str) -> Awaitable[None]:
         """Have the agent work in another of its modes."""

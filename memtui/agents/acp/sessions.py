@@ -38,12 +38,15 @@ class AgentSession:
         modes: The modes that it offers, and the one in use.
         options: Its settings, such as the model.
         is_new: Whether the agent knows nothing of what was said before.
+        models: Its models by id and name, and the one in use, of an agent that does not have them as a setting.
     """
 
     id: str
     modes: schema.SessionModeState | None
     options: tuple[schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean, ...]
     is_new: bool = True
+    models: tuple[tuple[str, str], ...] = ()
+    model: str = ""
 
 
 def find_earlier_session(session: ChatSession, agent: str) -> EarlierSession | None:
@@ -76,10 +79,10 @@ async def open_session(
     """
     for method, asked, kind in _list_ways(able, folder, servers, earlier):
         with suppress(RequestError, ValidationError):
-            answer = kind.model_validate(await request(method, asked) or {})
-            return _make_session(answer, earlier.id if earlier else "", is_new=False)
-    new = schema.NewSessionRequest(cwd=folder, mcp_servers=servers)
-    return _make_session(schema.NewSessionResponse.model_validate(await request("session_new", new)), "", is_new=True)
+            told = await request(method, asked) or {}
+            return _make_session(kind.model_validate(told), told, earlier.id if earlier else "", is_new=False)
+    told = await request("session_new", schema.NewSessionRequest(cwd=folder, mcp_servers=servers))
+    return _make_session(schema.NewSessionResponse.model_validate(told), told, "", is_new=True)
 
 
 def can_fork(able: schema.AgentCapabilities) -> bool:
@@ -106,6 +109,18 @@ def _list_ways(
     return ways
 
 
-def _make_session(answer: Any, earlier: str, *, is_new: bool) -> AgentSession:
+def _make_session(answer: Any, told: Any, earlier: str, *, is_new: bool) -> AgentSession:
     id = getattr(answer, "session_id", earlier)
-    return AgentSession(id, answer.modes, tuple(answer.config_options or ()), is_new)
+    models, model = _read_models(told.get("models") if isinstance(told, dict) else None)
+    return AgentSession(id, answer.modes, tuple(answer.config_options or ()), is_new, models, model)
+
+
+def _read_models(told: object) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Models as the protocol had them before it made a setting of them: its schema of today does not know them."""
+    available = told.get("availableModels") if isinstance(told, dict) else None
+    found: dict[str, str] = {}
+    for each in available if isinstance(available, list) else ():
+        id = get_text(each, "modelId") if isinstance(each, dict) else ""
+        if id:
+            found[id] = get_text(each, "name") or id
+    return tuple(found.items()), get_text(told, "currentModelId") if isinstance(told, dict) else ""

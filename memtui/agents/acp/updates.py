@@ -141,7 +141,7 @@ class UpdateReader:
         if not call.is_started:
             call.is_started = True
             self.end_text()
-            if is_own_tool(call.title, call.kind):
+            if is_own_tool(call.title, call.kind, id):
                 self._own[id] = call
                 self.own_call_seen.set()
         if id not in self._own:

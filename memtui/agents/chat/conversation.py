@@ -254,11 +254,11 @@ class ChatController:
 
     def set_effort(self, level: str | None) -> None:
         """Set the effort, from the next turn on."""
-        self._schedule_action(lambda: self._state.set_request_options(effort=level))
+        self._schedule_action(lambda: self._responder.set_effort(level))
 
     def set_thinking(self, thinking: bool | None) -> None:
         """Set whether the model may think, from the next turn on."""
-        self._schedule_action(lambda: self._state.set_request_options(thinking=thinking))
+        self._schedule_action(lambda: self._responder.set_thinking(thinking))
 
     @property
     def uses_sdk(self) -> bool:

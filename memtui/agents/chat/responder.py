@@ -29,6 +29,12 @@ class Responder(Protocol):
     def set_model(self, id: str) -> Awaitable[None] | None:
         """Have another model answer."""
 
+    def set_effort(self, level: str | None) -> Awaitable[None] | None:
+        """Set the effort; `None` for the model's default."""
+
+    def set_thinking(self, thinking: bool | None) -> Awaitable[None] | None:
+        """Set whether it may think; `None` for the model's default."""
+
     def set_mode(self, id: str) -> Awaitable[None] | None:
         """Have the agent work in another of its modes."""
 
@@ -64,6 +70,14 @@ class SdkResponder:
     def set_model(self, id: str) -> None:
         """Have another model answer, from the next turn on."""
         self._state.set_model(id)
+
+    def set_effort(self, level: str | None) -> None:
+        """Set the effort, from the next turn on."""
+        self._state.set_request_options(effort=level)
+
+    def set_thinking(self, thinking: bool | None) -> None:
+        """Set whether the model may think, from the next turn on."""
+        self._state.set_request_options(thinking=thinking)
 
     def set_mode(self, id: str) -> None:  # noqa: ARG002 - it has none
         """Say that a model has no modes."""

@@ -99,8 +99,9 @@ def talking(
     session: ChatSession | None,
     limits: dict[str, float],
     model: str | None,
+    reads_files: bool = False,
 ) -> Iterator[Talk]:
-    agent = KnownAgent("scripted", "Scripted", (command,), login="scripted login")
+    agent = KnownAgent("scripted", "Scripted", (command,), login="scripted login", reads_files=reads_files)
     server = build_server_command(str(folder), str(state), None)
     options = AcpOptions(agent, str(folder.resolve()), server, can_ask=can_ask, **limits)  # type: ignore[arg-type]
     heard = Listener()

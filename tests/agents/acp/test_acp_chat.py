@@ -709,3 +709,43 @@ def test_a_file_that_the_agent_was_allowed_to_write_by_itself_is_its_own_and_und
     talk.chat.undo_turn()
     talk.heard.next(events.TurnUndone)
     assert path.read_text() == "one\ntwo\n"
+
+
+def test_effort_and_thinking_are_settings_of_the_session_where_it_offers_them(start: Start) -> None:
+    levels = [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}]
+    effort = {"id": "deep", "name": "Effort", "category": "thought_level", "type": "select", "options": levels}
+    switch = {"id": "thinking", "name": "Thinking", "type": "boolean"}
+    model = {
+        "id": "model", "name": "Model", "category": "model", "type": "select", "currentValue": "one",
+        "options": [{"value": "one", "name": "One"}],
+    }  # fmt: skip
+    options = [model, {**effort, "currentValue": "low"}, {**switch, "currentValue": False}]
+    answers = {"session/set_config_option": {"result": {"configOptions": options}}}
+    talk = start(opened={"configOptions": options}, answers=answers)
+    now = talk.heard.next(events.ModelChanged).model
+    assert (now.id, now.name, now.efforts, now.thinking) == ("one", "One", ("low", "high"), ("enabled", "disabled"))
+    talk.chat.set_effort("high")
+    talk.chat.set_thinking(True)
+    talk.chat.set_effort(None)
+    talk.heard.next(events.Notice, lambda each: "The effort was not changed: Scripted has no default" in each.sentence)
+    asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_config_option"]
+    assert asked == [
+        {"sessionId": "s1", "configId": "deep", "value": "high"},
+        {"sessionId": "s1", "configId": "thinking", "type": "boolean", "value": True},
+    ]
+    other = start()
+    other.heard.next(events.Ready)
+    other.chat.set_thinking(True)
+    other.heard.next(events.Notice, lambda each: "Scripted offers no such switch here" in each.sentence)
+
+
+def test_models_that_are_no_setting_of_the_session_can_be_chosen(start: Start) -> None:
+    known = [{"modelId": "one", "name": "One"}, {"modelId": "two"}, {"name": "no id"}]
+    models = {"availableModels": known, "currentModelId": "one"}
+    talk = start(opened={"models": models}, answers={"session/set_model": {"result": {}}})
+    assert talk.heard.next(events.ModelsListed).models == (events.Model("one", "One"), events.Model("two", "two"))
+    assert talk.heard.next(events.ModelChanged).model == events.Model("one", "One")
+    talk.chat.set_model("two")
+    assert talk.heard.next(events.ModelChanged).model.id == "two"
+    asked = [each["params"] for each in talk.sent if each.get("method") == "session/set_model"]
+    assert asked == [{"sessionId": "s1", "modelId": "two"}]
