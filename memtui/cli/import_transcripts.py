@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from memtui.agents.transcripts.parse import COMPRESSED
 from memtui.agents.transcripts.sessions import list_session_files, sum_sizes
 from memtui.agents.transcripts.writes import TranscriptScan, scan_transcripts
 from memtui.cli import context, output
@@ -188,10 +189,16 @@ def _print_result(scan: TranscriptScan, fresh: list[ImportedChange], missing: li
     ]
     if passed_over:
         output.print_message(f"Skipped: {', '.join(passed_over)}.")
-    for path, reason in scan.unreadable[:_NAMED]:
+    unreadable = [each for each in scan.unreadable if each[1] != COMPRESSED]
+    if packed := len(scan.unreadable) - len(unreadable):
+        words = (
+            f"{format_count(packed, 'session file')} compressed with zstd {'was' if packed == 1 else 'were'} not read"
+        )
+        output.print_message(f"{words}. To read them: pip install zstandard")
+    for path, reason in unreadable[:_NAMED]:
         output.print_message(f"{format_path(path)} cannot be read: {reason}.")
-    if len(scan.unreadable) > _NAMED:
-        output.print_message(f"{format_count(len(scan.unreadable) - _NAMED, 'more file')} cannot be read.")
+    if len(unreadable) > _NAMED:
+        output.print_message(f"{format_count(len(unreadable) - _NAMED, 'more file')} cannot be read.")
 
 
 def _format_summary(scan: TranscriptScan, fresh: list[ImportedChange], *, dry_run: bool) -> str:

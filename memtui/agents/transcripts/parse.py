@@ -3,13 +3,14 @@
 The format is not documented, and changes: a part that is not as expected is ignored.
 """
 
+import importlib
 import json
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from memtui.agents.transcripts.shell import PRINTED, FileEffect, parse_effects
 from memtui.core.events import MAX_PROMPT
@@ -271,11 +272,53 @@ class ReadCancelled(Exception):
     """The caller stopped the reading."""
 
 
-def iter_lines(path: str, read: Callable[[int], bool]) -> Iterator[TranscriptLine]:
+COMPRESSED = "it is compressed; unpack it with zstd -d"
+"""Why a file is not read where nothing is installed that unpacks it."""
+_MOST_UNPACKED = 4_000_000_000
+"""Bytes of a compressed file that are read."""
+
+
+def _open_zstd(file: IO[bytes]) -> IO[bytes]:
+    """What is in a compressed file; raises `OSError` where nothing is installed that unpacks it."""
+    for name in ("compression.zstd", "zstandard"):  # part of Python from 3.14 on, and a package
+        try:
+            zstd = importlib.import_module(name)
+        except ImportError:
+            continue
+        if hasattr(zstd, "ZstdFile"):
+            return cast("IO[bytes]", zstd.ZstdFile(file))
+        return cast("IO[bytes]", zstd.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+    raise OSError(COMPRESSED)
+
+
+def _iter_chunks(file: IO[bytes], read: Callable[[int], bool], *, is_compressed: bool) -> Iterator[bytes]:
+    total, source = 0, None if is_compressed else file
+    while True:
+        try:
+            source = _open_zstd(file) if source is None else source
+            chunk = source.read(_CHUNK)
+        except OSError:
+            raise
+        except EOFError:
+            return  # it is still being written
+        except Exception as error:  # each package has an error of its own for damaged data
+            raise OSError("it is damaged: it cannot be unpacked") from error
+        total += len(chunk)
+        if is_compressed and total > _MOST_UNPACKED:
+            raise OSError(f"it unpacks to more than {_MOST_UNPACKED:,} bytes")
+        if not chunk:
+            return
+        if not read(len(chunk)):
+            raise ReadCancelled
+        yield chunk
+
+
+def iter_lines(path: str, read: Callable[[int], bool], *, is_compressed: bool = False) -> Iterator[TranscriptLine]:
     """The lines of a file that may be half-written and gigabytes large; an unfinished last line is left out.
 
     Args:
         path: The file.
+        is_compressed: Whether it is compressed with zstd.
         read: Called with the number of bytes read; `False` stops.
 
     Raises:
@@ -287,9 +330,7 @@ def iter_lines(path: str, read: Callable[[int], bool]) -> Iterator[TranscriptLin
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError("it is no file")
         number, buffer, is_too_long = 0, bytearray(), False
-        while chunk := file.read(_CHUNK):
-            if not read(len(chunk)):
-                raise ReadCancelled
+        for chunk in _iter_chunks(file, read, is_compressed=is_compressed):
             start = 0
             while (end := chunk.find(b"\n", start)) >= 0:
                 number += 1

@@ -61,15 +61,13 @@ class SessionFile:
 
     def __init__(self, path: str, read: Callable[[int], bool], session: str = "") -> None:
         self.count, self.broken = 0, 0
-        if path.endswith(_COMPRESSED):
-            raise OSError("it is compressed; unpack it with zstd -d")
         self._converter: SessionConverter | None = None
         if path.endswith(_DATABASE):
             self._lines, self._converter = iter_rows(path, read, session), OpenClawConverter()
         elif path.endswith(_DOCUMENT):
             self._lines, self._converter = _iter_messages(path, read), GeminiConverter(_read_project(path))
         else:
-            lines = iter_lines(path, read)
+            lines = iter_lines(path, read, is_compressed=path.endswith(_COMPRESSED))
             first = list(islice(lines, 1))
             self._lines = chain(first, lines)
             self._converter = _choose_converter(path, parse_record(first[0].data) or {} if first else {})

@@ -1,10 +1,14 @@
 """Session files of Codex, Gemini CLI and OpenClaw tell the same as Claude Code's, and garbage in them harms nothing."""
 
+import io
 import json
 import sqlite3
+import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -267,7 +271,29 @@ def test_a_database_of_openclaw_is_read_as_its_lines_are(folder: Path, tmp_path:
     assert list(SessionFile(str(path), lambda _: True, "another")) == []
 
 
-def test_what_is_no_database_or_compressed_is_unreadable(folder: Path, tmp_path: Path) -> None:
+def test_a_compressed_session_is_read_where_something_unpacks_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = "".join(f"{json.dumps(each)}\n" for each in write_codex(str(folder)))
+    path = tmp_path / "rollout-1.jsonl.zst"
+    path.write_bytes(zlib.compress(plain.encode()))
+
+    class Unpacked(io.BytesIO):
+        def __init__(self, file: Any) -> None:
+            super().__init__(zlib.decompress(file.read()))
+
+    monkeypatch.setitem(sys.modules, "compression.zstd", SimpleNamespace(ZstdFile=Unpacked))
+    assert [_tell(each) for each in scan_transcripts(str(folder), [str(path)]).writes[:3]] == WRITTEN
+    path.write_bytes(b"no archive")
+    ((_, reason),) = scan_transcripts(str(folder), [str(path)]).unreadable
+    assert reason == "it is damaged: it cannot be unpacked"
+
+
+def test_what_is_no_database_or_compressed_is_unreadable(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("compression.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
     (tmp_path / "x.sqlite").write_bytes(b"no database" * 100)
     (tmp_path / "rollout-1.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
     files = [str(tmp_path / name) for name in ("x.sqlite", "rollout-1.jsonl.zst", "missing.sqlite", "missing.json")]
