@@ -55,7 +55,8 @@ def find_earlier_session(session: ChatSession, agent: str) -> EarlierSession | N
     for record in session.iter_records():
         if record.get("type") == "agent" and record.get("agent") == agent:
             id = get_text(record, "session")
-            found = EarlierSession(id, get_text(record, "of") not in ("", session.id)) if id else None
+            is_copied = session.is_copy or get_text(record, "of") not in ("", session.id)
+            found = EarlierSession(id, is_copied) if id else None
         elif record.get("type") == "rewound" and record.get("why") == "clear":
             found = None
     return found

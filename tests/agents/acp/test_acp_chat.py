@@ -507,6 +507,12 @@ def test_a_copy_of_a_conversation_goes_on_in_a_copy_of_the_agents_session(start:
     talk.say("Again")
     talk.chat.close()
     assert [each["params"]["sessionId"] for each in talk.sent if each.get("method") == "session/load"] == ["s2"]
+    unkept = ChatSession.fork(directory, first, kept=False)
+    talk = start(session=unkept, capabilities=able, answers=copied, session_id="s2")
+    talk.say("As a try")
+    talk.chat.close()
+    asked = [each["method"] for each in talk.sent if each.get("method", "").startswith("session/")]
+    assert asked == ["session/fork", "session/prompt"], "the agent's own session is left alone, too"
     talk = start(session=ChatSession.resume(directory, first), capabilities=able)
     talk.say("Again")
     assert [each["params"]["sessionId"] for each in talk.sent if each.get("method") == "session/load"] == ["s1"]

@@ -196,7 +196,10 @@ class ChatSession:
     Attributes:
         id: Its name, such as `20261121-175900-4f3a`.
         path: Its file. A new session has one as soon as a message is sent.
+        is_copy: Whether it is a copy that is not kept, and so has the id of the session itself.
     """
+
+    is_copy = False
 
     def __init__(self, path: Path, *, fd: int | None = None, kept: bool = True) -> None:
         self.id = path.name.removesuffix(SUFFIX)
@@ -288,7 +291,9 @@ class ChatSession:
         The arguments and errors are those of `resume`; a copy that is not kept is the session itself, only read.
         """
         if not kept:
-            return cls.resume(directory, name, kept=False)
+            session = cls.resume(directory, name, kept=False)
+            session.is_copy = True
+            return session
         source = find_session(directory, name)
         path = directory / (_generate_id() + SUFFIX)
         aside = path.with_name(f".{path.name}.part")
