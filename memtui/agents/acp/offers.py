@@ -6,8 +6,7 @@ from typing import Any
 
 from acp import schema
 from acp.exceptions import RequestError
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, RootModel, ValidationError
 
 from memtui.agents.acp.sessions import AgentSession
 from memtui.agents.chat import events
@@ -20,14 +19,6 @@ _MOST_CHOICES = 200
 
 _EFFORT = "thought_level"
 """The category of the setting for how much an agent thinks."""
-
-
-class _SetModelRequest(BaseModel):
-    """As the protocol had it before models were a setting."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
-    session_id: str
-    model_id: str
 
 
 Option = schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean
@@ -105,7 +96,8 @@ class AgentOffers:
         if option is None and self._has_models and self._session_id is not None:
             known = self._state.connection.models
             named = next((each.id for each in known if id in (each.id, each.name)), id)
-            request = _SetModelRequest(session_id=self._session_id, model_id=named)
+            # As the protocol had it before models were a setting.
+            request = RootModel[dict[str, str]]({"sessionId": self._session_id, "modelId": named})
             if await self._ask("session/set_model", request, "model") is not None:
                 self._tell_model(named, known)
         elif option is None:
