@@ -232,10 +232,6 @@ class Graph:
         link = Link("wiki", plain, plain, "", plain, 0, (0, 0))
         return self._names.resolve(link, "")
 
-    def resolve(self, link: Link, source: str) -> tuple[str, ...]:
-        """The notes that a link would mean if it stood in a note; several if it were ambiguous."""
-        return self._names.resolve(link, source)
-
     def find_permalink(self, permalink: str) -> tuple[str, ...]:
         """The notes of a permalink, declared or made of their paths."""
         return tuple(self._names.find_permalink(permalink))
