@@ -15,7 +15,7 @@ _RULE = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*\Z")
 _MARKER = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?=[ \t]|\Z)")
 _DEFINITION = re.compile(
-    r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:[^\s()]|\([^\s()]*\))+[ \t]*(?:\"[^\"]*\"|'[^']*'|\([^()]*\))?[ \t]*\Z"
+    r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:[^\s()]|\([^\s()]*\))+[ \t]*+(?:(?:\"[^\"]*\"|'[^']*'|\([^()]*\))[ \t]*+)?\Z"
 )
 _BLOCK_TAGS = """
 address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset

@@ -375,6 +375,8 @@ class MemtuiApp(App[int]):
 
     def on_key(self, event: Key) -> None:
         """Let the key that copies, or quits, do so in dialogs too: bindings of the application do not reach there."""
+        if not self.screen_stack:
+            return  # it ends
         if self.screen.is_modal and any(each.id == "app.copy" for each in get_key_bindings(self, event.key)):
             event.stop()
             self.action_copy_or_quit()
@@ -401,7 +403,7 @@ class MemtuiApp(App[int]):
         if isinstance(event, Key | Paste) and not event.is_forwarded:
             await self._key_queue.put(event)
             return
-        if isinstance(event, MouseDown) and not event.is_forwarded:
+        if isinstance(event, MouseDown) and not event.is_forwarded and self.screen_stack:
             controllers = self.screen.controllers if isinstance(self.screen, ControlledScreen) else ()
             if any(controller.wants_mouse(event) for controller in controllers):
                 self.screen.capture_mouse()

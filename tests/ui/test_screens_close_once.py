@@ -1,11 +1,14 @@
 """Two keys that come at once close one screen, never the one below it."""
 
+from pathlib import Path
+
 import pytest
 from textual.app import App, ComposeResult
 from textual.events import Key
 from textual.screen import Screen
 from textual.widgets import Static
 
+from memtui.ui.app import MemtuiApp
 from memtui.ui.screens.dialogs import Choice, ConfirmScreen, DismissOnceScreen, MenuScreen, PromptScreen
 
 
@@ -58,3 +61,10 @@ async def test_a_screen_that_is_closed_before_it_is_mounted_is_closed_once_it_is
                 break
         assert app.screen is below
         assert answers == ["a"]
+
+
+@pytest.mark.parametrize("event", [Key("a", "a"), Key("ctrl+c", None)])
+def test_a_key_that_comes_when_the_last_screen_has_gone_does_nothing(tmp_path: Path, event: Key) -> None:
+    app = MemtuiApp(str(tmp_path))
+    assert not app.screen_stack, "as it is again at the end"
+    app.on_key(event)
