@@ -16,7 +16,7 @@ from memtui.editing.external_editor import EditorUnavailable
 from memtui.engine import Engine
 from memtui.flows import linked
 from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, format_hint
-from memtui.flows.linked import PlannedLinks, plan_moved_links
+from memtui.flows.linked import PlannedLinks, plan_deleted_links, plan_moved_links
 from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
 from memtui.knowledge.rewriting import LinkPlan
 from memtui.places.dialects import Dialect
@@ -133,24 +133,36 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     phrases, words = dialog.phrases, describe_paths(paths, known.is_folder)
     protected = [path for path in paths if known.is_protected(path)]
     is_kept = len(paths) == 1 and await dialog.call(lambda: engine.can_be_kept(paths[0]))
+    planned = await dialog.call(lambda: plan_deleted_links(engine, paths), "Checking links")
+    answer: str | None = _LEAVE
+    if planned.plan.rewritten:
+        answer = await _ask_about_links(dialog, planned.plan, "Keep only the words of", "links to it stay, broken")
+    if answer is None:
+        return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
+    used = planned if answer == _REWRITE else PlannedLinks()
     if is_kept and not known.is_folder(paths[0]) and not protected and not engine.dialect.get_rule(paths[0]).kept:
-        result = await dialog.call(lambda: engine.files.delete(paths))
-        return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"))
+        result, plan = await dialog.call(lambda: linked.delete(engine, paths, used))
+        links = linked.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
+        return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"), links=links)
     rehearsal = await dialog.call(lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Checking {words}")
     if not rehearsal.changes:
         return _make_outcome(phrases, rehearsal, "")
     keeper = _describe_keeper(engine.dialect, [*paths, *(change.path for change in rehearsal.changes)])
     if not await dialog.confirm(_format_delete_question(phrases, words, paths, rehearsal, protected, keeper, known)):
         return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
+    if rehearsal.skipped:
+        used = PlannedLinks()  # what stays keeps its links
     expected = {change.path: change.before for change in rehearsal.changes}
-    result = await dialog.run(
-        f"Deleting {words}", lambda step: engine.files.delete(paths, expected=expected, partial=True, progress=step)
+    result, plan = await dialog.run(
+        f"Deleting {words}",
+        lambda step: linked.delete(engine, paths, used, expected=expected, partial=True, progress=step),
     )
+    links = linked.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
     them = "it" if len(paths) == 1 and not known.is_folder(paths[0]) else "all of it"
     skipped = {left.path for left in result.skipped}
     words = describe_paths([path for path in paths if path not in skipped] or paths, known.is_folder)
     again = _UNKEPT if result.unkept else _format_restore_hint(phrases, them)
-    return _make_outcome(phrases, result, f"Deleted {words}.", again)
+    return _make_outcome(phrases, result, f"Deleted {words}.", again, links=links)
 
 
 def _describe_keeper(dialect: Dialect, paths: Iterable[str]) -> str:
@@ -304,7 +316,7 @@ async def _move(
     planned = await dialog.call(lambda: plan_moved_links(engine, moves), "Checking links")
     answer: str | None = _LEAVE
     if planned.plan.rewritten:
-        answer = await _ask_about_links(dialog, planned.plan)
+        answer = await _ask_about_links(dialog, planned.plan, "Rewrite", "leave them broken")
     if answer is None:
         return None
     used = planned if answer == _REWRITE else PlannedLinks()
@@ -313,13 +325,13 @@ async def _move(
     return result, linked.format_done(plan, is_rewritten=answer == _REWRITE)
 
 
-async def _ask_about_links(dialog: Dialog, plan: LinkPlan) -> str | None:
+async def _ask_about_links(dialog: Dialog, plan: LinkPlan, verb: str, other: str) -> str | None:
     """Ask what becomes of links; `None` to go back."""
     choices = [
-        Choice("y", f"rewrite {linked.format_places(plan.rewritten)}", _REWRITE),
-        Choice("n", "leave them broken", _LEAVE),
+        Choice("y", f"yes: {linked.format_places(plan.rewritten)}", _REWRITE),
+        Choice("n", f"no, {other}", _LEAVE),
     ]
-    return await dialog.choose(f"Rewrite {linked.format_count_of_links(plan.rewritten)}?", choices)
+    return await dialog.choose(f"{verb} {linked.format_count_of_links(plan.rewritten)}?", choices)
 
 
 def _count_files(changes: Iterable[Change]) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from memtui import memory
 from memtui.flows.dialog import run_flow
-from memtui.flows.files import FileFlowOutcome, FolderContext, move_into, rename
+from memtui.flows.files import FileFlowOutcome, FolderContext, delete, move_into, rename
 from tests.conftest import fill
 from tests.flows.scripted import ScriptedDialog
 
@@ -57,7 +57,7 @@ def test_the_links_are_rewritten_if_the_person_says_so(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     found, asked = decide_asked(folder, rename, "notes/b.md", "b.md", answers=["rewrite"])
     places = "MEMORY.md:2 (notes/b.md), b.md:1 (c.md), user_a.md:1 (notes/b.md)"
-    assert asked == [f"Rewrite 3 links in 3 notes?\nrewrite {places}\nleave them broken"]
+    assert asked == [f"Rewrite 3 links in 3 notes?\nyes: {places}\nno, leave them broken"]
     assert found.outcome is not None
     assert found.outcome.words == "Moved notes/b.md to b.md. Rewrote 3 links in 3 notes. u undoes it."
     assert not found.outcome.is_warning
@@ -86,3 +86,35 @@ def test_nothing_is_said_where_every_link_still_leads_to_its_note(
     outcome = decide(tmp_path / "folder", flow, *words).outcome
     assert outcome is not None
     assert (outcome.words, outcome.is_warning) == (said, False)
+
+
+@pytest.mark.parametrize(
+    ("paths", "answers", "said", "index"),
+    [
+        (["notes/c.md"], ["rewrite"], "Rewrote 2 links in 2 notes.", "- [A](user_a.md)\n- [B](notes/b.md)\n- c\n"),
+        (["notes/c.md"], ["leave"], "2 links are broken now: ", FILES["MEMORY.md"]),
+        (["notes"], ["rewrite", True], "Rewrote 3 links in 2 notes.", "- [A](user_a.md)\n- c\n"),
+        (["notes/b.md", "notes/c.md"], ["leave", True], "3 links are broken now: ", FILES["MEMORY.md"]),
+    ],
+)
+def test_links_to_deleted_notes_become_words_if_the_person_says_so(
+    tmp_path: Path, paths: list[str], answers: list[Any], said: str, index: str
+) -> None:
+    folder = tmp_path / "folder"
+    outcome = decide(folder, delete, paths, answers=answers).outcome
+    assert outcome is not None
+    assert said in outcome.words
+    assert (folder / "MEMORY.md").read_text() == index
+
+
+def test_nothing_is_deleted_if_the_person_goes_back(tmp_path: Path) -> None:
+    found = decide(tmp_path / "folder", delete, ["notes/c.md"], answers=[None])
+    assert found.outcome is not None
+    assert found.outcome.words == "Nothing was deleted."
+    assert (tmp_path / "folder/notes/c.md").exists()
+
+
+def test_nothing_is_asked_where_nothing_links_to_it(tmp_path: Path) -> None:
+    found = decide(tmp_path / "folder", delete, ["d.md"])
+    assert found.outcome is not None
+    assert found.outcome.words.startswith("Deleted d.md.")
