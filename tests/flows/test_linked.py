@@ -15,7 +15,7 @@ from memtui.flows import linked
 from memtui.flows.linked import plan_deleted_links, plan_moved_links
 from memtui.knowledge.graph import Graph
 from memtui.knowledge.parse import parse_note
-from tests.sampling import many
+from tests.sampling import EVERY, many
 
 _WORDS = ("alpha", "beta", "gamma", "delta", "Grüner Tee", "release plan", "ana_notes", "feedback-tabs", "todo (old)")
 _FOLDERS = ("", "projects", "projects/billing", "people", "notes/2026")
@@ -105,14 +105,16 @@ def choose_moves(chance: random.Random, paths: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.sweep
+@pytest.mark.timeout(3_600 if EVERY else 300)
 def test_random_moves_break_no_link_and_one_undo_restores_the_bytes(memory: Engine, tmp_path: Path) -> None:
     folder, chance = tmp_path / "memories", random.Random(1)
-    write_all(folder, make_notes(chance, many(2_000, 120)))
+    notes, moves_made = (2_000, 500) if EVERY else (many(300, 120), many(80, 25))
+    write_all(folder, make_notes(chance, notes))
     memory.reconcile()
     before = read_all(folder)
     meaning = read_meaning(before)
     rewritten = 0
-    for _ in range(many(500, 25)):
+    for _ in range(moves_made):
         moves = choose_moves(chance, sorted(before))
         head = memory.get_head()[0]
         result, plan = linked.move(memory, moves, plan_moved_links(memory, moves))
