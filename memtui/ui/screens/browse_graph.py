@@ -15,7 +15,7 @@ class GraphController(FolderController):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("w,colon_links", "neighbourhood", "links", id="browse.links",
-                tooltip="Links to and from the note, mentions, dangling names"),
+                tooltip="Links to and from the note, mentions, dangling names", show=False),
         Binding("W,colon_graph", "graph", "graph", id="browse.graph",
                 tooltip="Graph of the folder: orphans, hubs, islands, dangling links, cycles", show=False),
         Binding("O,colon_observations", "observations", "observations", id="browse.observations",
