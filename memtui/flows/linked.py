@@ -4,7 +4,7 @@ What links lead to is planned from the journal, as of its last event. Each note 
 was then: if it is not, all of it is planned anew, so that nothing that an agent wrote meanwhile is lost.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
 from typing import Unpack
@@ -111,24 +111,22 @@ def move(
     Args:
         planned: As `plan_moved_links` found it.
     """
-    for _ in range(_ATTEMPTS):
-        result = engine.files.move(moves, expected=planned.expected, texts=planned.texts, **options)
-        if not _has_changed(result, planned):
-            break
-        planned = plan_moved_links(engine, moves)
-    return result, planned.plan
+    return _repeat(
+        lambda links: engine.files.move(moves, expected=links.expected, texts=links.texts, **options),
+        planned,
+        lambda: plan_moved_links(engine, moves),
+    )
 
 
 def copy(
     engine: Engine, copies: Mapping[str, str], planned: PlannedLinks, **options: Unpack[ActionOptions]
 ) -> tuple[ActionResult, LinkPlan]:
     """Copy files and directories, and have the links of the copies lead where those of the originals do. As `move`."""
-    for _ in range(_ATTEMPTS):
-        result = engine.files.copy(copies, expected=planned.expected, texts=planned.texts, **options)
-        if not _has_changed(result, planned):
-            break
-        planned = plan_copied_links(engine, copies)
-    return result, planned.plan
+    return _repeat(
+        lambda links: engine.files.copy(copies, expected=links.expected, texts=links.texts, **options),
+        planned,
+        lambda: plan_copied_links(engine, copies),
+    )
 
 
 def delete(
@@ -145,12 +143,23 @@ def delete(
         planned: As `plan_deleted_links` found it.
         expected: What must stand at a path now, where that matters.
     """
+
+    def act(links: PlannedLinks) -> ActionResult:
+        known = {**(expected or {}), **links.expected}
+        return engine.files.delete(paths, expected=known, texts=links.texts, **options)
+
+    return _repeat(act, planned, lambda: plan_deleted_links(engine, paths))
+
+
+def _repeat(
+    act: Callable[[PlannedLinks], ActionResult], planned: PlannedLinks, plan: Callable[[], PlannedLinks]
+) -> tuple[ActionResult, LinkPlan]:
+    """Act, and plan anew as long as a note that is rewritten is not what it was."""
     for _ in range(_ATTEMPTS):
-        known = {**(expected or {}), **planned.expected}
-        result = engine.files.delete(paths, expected=known, texts=planned.texts, **options)
+        result = act(planned)
         if not _has_changed(result, planned):
             break
-        planned = plan_deleted_links(engine, paths)
+        planned = plan()
     return result, planned.plan
 
 
