@@ -58,6 +58,58 @@ def test_links_that_do_not_lead_there_any_more_are_said_at_once(
         assert all(each in said.err for each in broken)
 
 
+def write_linked(folder: Path) -> None:
+    (folder / "tea.md").write_text("See [b](b.md).\n")
+    (folder / "MEMORY.md").write_text("- [Tea](tea.md): green\n- [B](b.md)\n")
+    (folder / "b.md").write_text("A [[tea|cup]].\n")
+
+
+def test_links_follow_in_the_same_event_if_asked_for(folder: Path, capsys: Captured) -> None:
+    write_linked(folder)
+    before = files(folder)
+    assert main(["mv", "tea.md", "hot/chai.md", "--links", "rewrite"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "Rewrote 3 links in 3 notes.\n"
+    assert said.out == "Moved tea.md to hot/chai.md. Undo: memtui undo 2\n"
+    assert (folder / "hot/chai.md").read_text() == "See [b](../b.md).\n"
+    assert (folder / "MEMORY.md").read_text() == "- [Tea](hot/chai.md): green\n- [B](b.md)\n"
+    assert (folder / "b.md").read_text() == "A [[chai|cup]].\n"
+    assert main(["undo", "--yes"]) == 0
+    assert files(folder) == before
+    assert main(["verify"]) == 0
+
+
+def test_what_would_be_rewritten_is_said_and_left_by_a_rehearsal(folder: Path, capsys: Captured) -> None:
+    write_linked(folder)
+    before = files(folder)
+    assert main(["mv", "tea.md", "chai.md", "--links", "rewrite", "--dry-run", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(row["line"], row["target"], row["written"]) for row in found["rewritten_links"]] == [
+        (1, "tea.md", "chai.md"),
+        (1, "tea", "chai"),
+    ]
+    assert found["broken_links"] == []
+    assert files(folder) == before
+
+
+def test_a_copy_leads_to_where_the_original_leads(folder: Path, capsys: Captured) -> None:
+    write_linked(folder)
+    assert main(["cp", "tea.md", "hot/chai.md", "--links", "rewrite"]) == 0
+    assert "Rewrote 1 link in 1 note." in capsys.readouterr().err
+    assert (folder / "hot/chai.md").read_text() == "See [b](../b.md).\n"
+    assert (folder / "b.md").read_text() == "A [[tea|cup]].\n"
+
+
+def test_links_to_what_is_deleted_become_words_if_asked_for(folder: Path, capsys: Captured) -> None:
+    write_linked(folder)
+    assert main(["rm", "tea.md"]) == 0
+    assert "2 links are broken now: MEMORY.md:1 (tea.md), b.md:1 (tea). --links" in capsys.readouterr().err
+    assert main(["undo", "--yes"]) == 0
+    assert main(["rm", "tea.md", "--links", "rewrite"]) == 0
+    assert (folder / "MEMORY.md").read_text() == "- [B](b.md)\n"
+    assert (folder / "b.md").read_text() == "A cup.\n"
+
+
 @pytest.mark.parametrize("target", ["notes", "notes/", "/memories/notes", "made/"])
 def test_several_go_into_a_directory_as_one_event(folder: Path, target: str, capsys: Captured) -> None:
     (folder / "more.md").write_text("more\n")
