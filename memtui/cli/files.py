@@ -48,9 +48,9 @@ def _choose_rewriting(options: Options, given: argparse.Namespace, plan: LinkPla
     return restore.confirm(f"{question} {linked.format_count_of_links(plan.rewritten)}?", "Not rewritten")
 
 
-def _print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool) -> None:
+def _print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool, is_rehearsed: bool) -> None:
     """Say what became of the links, and how they would follow."""
-    words = linked.format_done(plan, is_rewritten=is_rewritten)
+    words = linked.format_done(plan, is_rewritten=is_rewritten, is_rehearsed=is_rehearsed)
     if words and not options.json:
         again = " --links rewrite rewrites them." if plan.rewritten and not is_rewritten else ""
         output.print_message(f"{words}{again}")
@@ -90,7 +90,7 @@ def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) 
         result, plan = act(memory, pairs, planned if rewrite else PlannedLinks(), rehearse=given.dry_run)
         plan = plan if rewrite else planned.plan
         if result.changes:
-            _print_links(options, plan, is_rewritten=rewrite)
+            _print_links(options, plan, is_rewritten=rewrite, is_rehearsed=given.dry_run)
         if given.dry_run and result.changes and not options.json:
             for old, new in pairs.items():
                 output.print_line(f"{to_one_line(old)} -> {to_one_line(new)}")
@@ -162,7 +162,7 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
         def act(rehearse: bool) -> ActionResult:
             result, plan = linked.delete(memory, paths, links, rehearse=rehearse)
             if result.changes and (arguments.dry_run or not rehearse):
-                _print_links(options, plan if rewrite else planned.plan, is_rewritten=rewrite)
+                _print_links(options, plan if rewrite else planned.plan, is_rewritten=rewrite, is_rehearsed=rehearse)
             return result
 
         return restore.run_with_confirmation(

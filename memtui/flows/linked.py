@@ -191,15 +191,15 @@ def format_place(change: LinkChange) -> str:
     return to_one_line(f"{change.source}:{change.link.line} ({change.link.target})")
 
 
-def format_done(plan: LinkPlan, *, is_rewritten: bool) -> str:
-    """What became of the links, as sentences; empty where none was concerned."""
+def format_done(plan: LinkPlan, *, is_rewritten: bool, is_rehearsed: bool = False) -> str:
+    """What became of the links, or would become of them, as sentences; empty where none was concerned."""
     words = []
     if is_rewritten and plan.rewritten:
-        words.append(f"Rewrote {format_count_of_links(plan.rewritten)}.")
+        words.append(f"{'Would rewrite' if is_rehearsed else 'Rewrote'} {format_count_of_links(plan.rewritten)}.")
     broken = plan.left if is_rewritten else plan.changes
     if broken:
-        is_are = "is" if len(broken) == 1 else "are"
+        state = "would be broken" if is_rehearsed else f"{'is' if len(broken) == 1 else 'are'} broken now"
         reasons = sorted({each.left for each in plan.left}) if is_rewritten else []
         why = f" ({', '.join(reasons)})" if reasons else ""
-        words.append(f"{format_count(len(broken), 'link')} {is_are} broken now{why}: {format_places(broken)}.")
+        words.append(f"{format_count(len(broken), 'link')} {state}{why}: {format_places(broken)}.")
     return " ".join(words)
