@@ -30,7 +30,7 @@ _MAY_CATEGORISE = re.compile(r"\n[ \t>]{0,40}(?:(?:[-+*]|[0-9]{1,9}[.)]|#{1,6})[
 _MAY_TAG = re.compile(r"#(?<![^\s#]#)[^\s#]")
 _MAY_HIDE = re.compile(r"\n(?: {4}|\t| {0,3}<)")
 """What indented code and HTML begin with: there a link is text."""
-_HASHES = re.compile(r"\A {0,3}#{1,6}[ \t]+|[ \t]+#+[ \t\r]*\Z|\r\Z")
+_HASHES = re.compile(r"\A {0,3}#{1,6}[ \t]+|(?<![ \t])[ \t]++#++[ \t\r]*+\Z|\r\Z")
 _ITEM = re.compile(r"(?:\A|\n)[ \t>]*+(?:[-+*]|[0-9]{1,9}[.)])[ \t]")
 _MARKER = re.compile(r"(?:[-+*>]+|#{1,6}|[0-9]{1,9}[.)])\Z")
 _CATEGORY = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
