@@ -228,6 +228,9 @@ class Recovery:
         if mark is None or mark.boot == boot != "":
             has_recorded = self._settle_intents(transaction, self._journal.get_intents())
         else:
+            if not boot and mark.boot:  # if this one is cut, the next one may see the same start of the system again
+                mark = SettledMark("", mark.seq)
+                mark.save(self._journal)
             has_recorded = self._follow_power_cut(transaction, mark)
         if mark is None or mark.boot != boot:
             SettledMark(boot, self._journal.get_head()[0]).save(self._journal)

@@ -1,5 +1,6 @@
 """The folder follows the journal: what is synced when, and what the next start of the system finds and does."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui import memory
+from memtui.core.errors import StateUnusable
 from memtui.core.events import EntryKind, Event
 from memtui.engine import Engine, durability
 from memtui.engine.durability import SettledMark, is_torn
@@ -311,6 +314,29 @@ def test_a_journal_of_before_is_taken_as_settled(folder: Path, tmp_path: Path, s
     assert events[-1].is_outside
     assert events[-1].changes[0].after is not None
     assert events[-1].changes[0].after.kind is EntryKind.FILE
+
+
+def test_a_recovery_that_cannot_know_the_start_of_the_system_is_gone_on_with(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the folder follow, in case there was a power cut; so does the next one, if its disk failed meanwhile."""
+    create(engine, "f", b"as it was before\n")
+    engine._context.settler.settle()
+    event = create(engine, "f", TEXT)
+    folder, state = cut(engine, tmp_path, lambda: None)  # no start of the system between
+    (folder / "f").write_bytes(b"as it was before\n")
+    with monkeypatch.context() as failing:
+        failing.setattr(durability, "read_boot_id", lambda: None)
+        failing.setattr(durability.RollForward, "run", _fail)
+        with memory.connect(folder, state=state) as other, pytest.raises(StateUnusable):
+            other.reconcile()
+    events = follow(folder, state)
+    assert (folder / "f").read_bytes() == TEXT
+    assert (events[-1].seq, events[-1].hash) == (event.seq, event.hash)
+
+
+def _fail(*_: object) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def test_what_a_power_cut_left_of_a_file_on_its_way_is_put_nowhere(
