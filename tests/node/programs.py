@@ -27,6 +27,15 @@ def package(name: str) -> Path:
     return path
 
 
+def native_programs(name: str) -> list[Path]:
+    """The packages that bring a program of such a package for this system; where npm has none, the test is skipped."""
+    wanted = json.loads((package(name) / "package.json").read_text(encoding="utf-8"))["optionalDependencies"]
+    found = [path for each in wanted if (path := PACKAGES / each).is_dir()]
+    if not found:
+        pytest.skip(f"npm has no program of {name} for this system")
+    return found
+
+
 def run(
     *words: object, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
@@ -45,9 +54,10 @@ def run(
 
 def find_claude_code() -> Path:
     """Claude Code's program; npm has none for some systems, and there the test is skipped."""
+    assert native_programs("@anthropic-ai/claude-code")
     program = package("@anthropic-ai/claude-code") / "cli-wrapper.cjs"  # works where npm ran no scripts, too
-    if run("node", program, "--version").returncode:
-        pytest.skip("Claude Code's program is not there for this system")
+    done = run("node", program, "--version")
+    assert done.returncode == 0, done.stdout + done.stderr
     return program
 
 

@@ -19,7 +19,7 @@ from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
 from tests.agents.acp.conftest import Talk, talking
 from tests.agents.approver import open_approver
 from tests.agents.chat import listener
-from tests.node.programs import LIMIT, package, run
+from tests.node.programs import LIMIT, native_programs, package, run
 
 Begin = Callable[..., Any]
 
@@ -75,9 +75,9 @@ def _call(asked: str, tool: str, **arguments: str) -> list[dict[str, Any]]:
 @pytest.fixture
 def opencode(tmp_path: Path, model: Callable[[list[dict[str, Any]]], str], monkeypatch: pytest.MonkeyPatch) -> str:
     """The program of opencode, with a home of its own and a model that follows a script."""
-    program = package("opencode-ai") / "bin" / "opencode.exe"  # its name on every system
-    if run(program, "--version").returncode:
-        pytest.skip("opencode's program is not there for this system")
+    programs = [path / "bin" / "opencode" for path in native_programs("opencode-ai")]
+    program = next((path for path in programs if run(path, "--version").returncode == 0), None)
+    assert program is not None, "one of them is for this processor"
     own = tmp_path / "memories" / "own.md"
     url = model(
         [
