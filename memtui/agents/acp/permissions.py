@@ -22,12 +22,10 @@ _LONGEST_DETAIL = 2_000
 _LONGEST_TITLE = 200
 _CHANGES = frozenset({"edit", "delete", "move", "execute"})
 """Kinds of tools that change something."""
-_OWN_TOOL = re.compile(
-    r"(?:mcp__|mcp\.|Tool: )?memtui(?:__|_|/|\.|: )"
-    r"(?:memory|search_memory|recent_activity|memory_history|read_note|build_context|list_links)"
-)
+_OWN_NAMES = "memory|search_memory|recent_activity|memory_history|read_note|build_context|list_links"
+_OWN_TOOL = re.compile(rf"(?:mcp__|mcp\.|Tool: )?memtui(?:__|_|/|\.|: )(?:{_OWN_NAMES})")
 """The title of a call of memtui's MCP server, as agents name it: nothing that could be a shell command with more."""
-_OWN_ID = re.compile(r"(mcp_memtui_(?:memory|search_memory|recent_activity|memory_history))__\1_[0-9]+_[0-9]+")
+_OWN_ID = re.compile(rf"(mcp_memtui_(?:{_OWN_NAMES}))__\1_[0-9]+_[0-9]+")
 """The id of such a call of Gemini CLI's, which makes its ids of the tool's name and its titles of the arguments."""
 _HARMLESS = frozenset({"read", "search", "think", "other"})
 """Kinds that a policy may allow where nobody can be asked."""
