@@ -16,8 +16,8 @@ from memtui.core.history import ActionResult
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
-from memtui.flows import linked
-from memtui.flows.linked import PlannedLinks
+from memtui.flows import link_rewriting
+from memtui.flows.link_rewriting import PlannedLinks
 from memtui.knowledge.rewriting import LinkChange, LinkPlan
 
 # `memtui mv` and `memtui cp`.
@@ -44,13 +44,13 @@ def _choose_rewriting(options: Options, given: argparse.Namespace, plan: LinkPla
         return bool(given.links == "rewrite")
     if given.dry_run or options.json or not output.is_terminal(sys.stdin) or not output.is_terminal(sys.stderr):
         return False
-    output.print_message(f"{linked.format_places(plan.rewritten)}.")
-    return restore.confirm(f"{question} {linked.format_count_of_links(plan.rewritten)}?", "Not rewritten")
+    output.print_message(f"{link_rewriting.format_places(plan.rewritten)}.")
+    return restore.confirm(f"{question} {link_rewriting.format_count_of_links(plan.rewritten)}?", "Not rewritten")
 
 
 def _print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool, is_rehearsed: bool) -> None:
     """Say what became of the links, and how they would follow."""
-    words = linked.format_done(plan, is_rewritten=is_rewritten, is_rehearsed=is_rehearsed)
+    words = link_rewriting.format_done(plan, is_rewritten=is_rewritten, is_rehearsed=is_rehearsed)
     if words and not options.json:
         again = " --links rewrite rewrites them." if plan.rewritten and not is_rewritten else ""
         output.print_message(f"{words}{again}")
@@ -83,8 +83,11 @@ def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) 
     with open_memory(path, options) as memory:
         pairs = _resolve_targets(memory, given.paths, path, verb)
         plan_links, act = (
-            (linked.plan_moved_links, linked.move) if verb == "mv" else (linked.plan_copied_links, linked.copy)
+            (link_rewriting.plan_moved_links, link_rewriting.move)
+            if verb == "mv"
+            else (link_rewriting.plan_copied_links, link_rewriting.copy)
         )
+        memory.reconcile()
         planned = plan_links(memory, pairs)
         rewrite = _choose_rewriting(options, given, planned.plan, "Rewrite")
         result, plan = act(memory, pairs, planned if rewrite else PlannedLinks(), rehearse=given.dry_run)
@@ -155,12 +158,13 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
         raise UsageError("memtui rm: that is the whole folder. Name a file in it.")
     paths = list(dict.fromkeys(place.relative for place in found))
     with open_memory(path, options) as memory:
-        planned = linked.plan_deleted_links(memory, paths)
+        memory.reconcile()
+        planned = link_rewriting.plan_deleted_links(memory, paths)
         rewrite = _choose_rewriting(options, arguments, planned.plan, "Keep only the words of")
         links = planned if rewrite else PlannedLinks()
 
         def act(rehearse: bool) -> ActionResult:
-            result, plan = linked.delete(memory, paths, links, rehearse=rehearse)
+            result, plan = link_rewriting.delete(memory, paths, links, rehearse=rehearse)
             if result.changes and (arguments.dry_run or not rehearse):
                 _print_links(options, plan if rewrite else planned.plan, is_rewritten=rewrite, is_rehearsed=rehearse)
             return result

@@ -5,10 +5,10 @@ promises: everything is looked at before anything is touched, what is in the way
 takes all of it back in one step.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from memtui.core import paths as core_paths
 from memtui.core.attributes import UNKNOWN
@@ -29,13 +29,24 @@ from memtui.store.base import Node
 
 _YOU = Person()
 _DIRECTORY = Version(EntryKind.DIRECTORY)
-_NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 _WHY_BAD = {
     MessageKey.BAD_CHARACTER: "a character in it is not allowed",
     MessageKey.NAME_TOO_LONG: "a name of over 255 bytes",
     MessageKey.PATH_TOO_LONG: "over 1,024 bytes long",
     MessageKey.TOO_DEEP: "more than 20 levels deep",
 }
+
+
+class NoteEdits(NamedTuple):
+    """What notes say after something was moved, copied or deleted, because their links follow it.
+
+    Attributes:
+        texts: New texts, by the paths afterwards.
+        expected: What must stand at their paths before.
+    """
+
+    texts: Mapping[str, bytes] = MappingProxyType({})
+    expected: Mapping[str, Version | None] = MappingProxyType({})
 
 
 class FileOperations:
@@ -55,7 +66,7 @@ class FileOperations:
         moves: Mapping[str, str],
         *,
         expected: Mapping[str, Version | None] | None = None,
-        texts: Mapping[str, bytes] = _NO_TEXTS,
+        edit: Callable[[], NoteEdits] = NoteEdits,
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
@@ -67,7 +78,7 @@ class FileOperations:
         Args:
             moves: New names by old ones.
             expected: What must stand at a path now, where that matters.
-            texts: What notes say afterwards, by their paths then: those whose links are rewritten with it.
+            edit: Tells what notes say afterwards. It is called while no other writer can come between.
             actor: Who does it.
             options: See `ActionOptions`.
         """
@@ -78,11 +89,13 @@ class FileOperations:
         refused = {problem.path for problem in bad}
 
         def build(_: Ledger) -> ChangeSet:
-            real = reconcile.resolve_paths(self._context.store, [*pairs.keys(), *pairs.values(), *(expected or {})])
+            edits = edit()
+            standing = {**(expected or {}), **edits.expected}
+            real = reconcile.resolve_paths(self._context.store, [*pairs.keys(), *pairs.values(), *standing])
             found = {real[old]: real[new] for old, new in pairs.items() if new not in refused}
-            known = {real[path]: version for path, version in (expected or {}).items()}
+            known = {real[path]: version for path, version in standing.items()}
             missing = [SkippedPath(path, SkipReason.MISSING) for path in same if not self._exists(path)]
-            target, data = self._make_target(texts, {new: real[new] for new in pairs.values()})
+            target, data = self._make_target(edits.texts, {new: real[new] for new in pairs.values()})
             return ChangeSet(
                 target, known, data, moves=tuple(found.items()), known_conflicts=(*bad, *missing), fresh=True
             )
@@ -96,7 +109,7 @@ class FileOperations:
         copies: Mapping[str, str],
         *,
         expected: Mapping[str, Version | None] | None = None,
-        texts: Mapping[str, bytes] = _NO_TEXTS,
+        edit: Callable[[], NoteEdits] = NoteEdits,
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
@@ -105,7 +118,7 @@ class FileOperations:
         old, new = next(iter(copies.items())) if len(copies) == 1 else (None, None)
         action = ActionRecord("copy", actor, "Not copied", path=new, note=f"of {old}" if old is not None else "")
         return self._restorer.run(
-            lambda ledger: self._build_copy(copies, expected or {}, texts, ledger), action, **options
+            lambda ledger: self._build_copy(copies, expected or {}, edit(), ledger), action, **options
         )
 
     def delete(
@@ -113,7 +126,7 @@ class FileOperations:
         paths: Collection[str],
         *,
         expected: Mapping[str, Version | None] | None = None,
-        texts: Mapping[str, bytes] = _NO_TEXTS,
+        edit: Callable[[], NoteEdits] = NoteEdits,
         actor: Actor = _YOU,
         **options: Unpack[ActionOptions],
     ) -> ActionResult:
@@ -126,7 +139,7 @@ class FileOperations:
 
         one = next(iter(paths)) if len(paths) == 1 else None
         action = ActionRecord("delete", actor, "Not deleted", path=one)
-        restored = self._restorer.run(lambda _: self._build_deletion(paths, expected or {}, texts), action, **options)
+        restored = self._restorer.run(lambda _: self._build_deletion(paths, expected or {}, edit()), action, **options)
         if options.get("rehearse") or restored.event is None:
             return restored
         return add_remaining(reconcile.resolve_paths(self._context.store, paths).values(), restored)
@@ -223,9 +236,10 @@ class FileOperations:
         self,
         copies: Mapping[str, str],
         expected: Mapping[str, Version | None],
-        texts: Mapping[str, bytes],
+        edits: NoteEdits,
         ledger: Ledger,
     ) -> ChangeSet:
+        expected = {**expected, **edits.expected}
         versions: dict[str, Version | None] = {}
         skipped: list[SkippedPath] = []
         for old, new in copies.items():
@@ -257,14 +271,15 @@ class FileOperations:
                 else:
                     versions[path] = replace(version, attributes=UNKNOWN) if version is not None else None
         free: dict[str, Version | None] = dict.fromkeys(versions, None)
-        rewritten, data = self._make_target(texts, {new: self._resolve(new) for new in copies.values()})
+        rewritten, data = self._make_target(edits.texts, {new: self._resolve(new) for new in copies.values()})
         free |= {path: expected[path] for path in rewritten if path not in versions and path in expected}
         versions |= {path: version for path, version in rewritten.items() if path in free}
         return ChangeSet(versions, free, {**ledger.texts, **data}, known_conflicts=tuple(skipped), fresh=True)
 
     def _build_deletion(
-        self, paths: Collection[str], expected: Mapping[str, Version | None], texts: Mapping[str, bytes]
+        self, paths: Collection[str], expected: Mapping[str, Version | None], edits: NoteEdits
     ) -> ChangeSet:
+        expected = {**expected, **edits.expected}
         versions: dict[str, Version | None] = {}
         skipped: list[SkippedPath] = []
         real = reconcile.resolve_paths(self._context.store, [*paths, *expected])
@@ -278,7 +293,7 @@ class FileOperations:
                 skipped.append(SkippedPath(path, SkipReason.MISSING))
             versions.update(dict.fromkeys((node.path for node in nodes), None))
         known = {real[path]: version for path, version in expected.items()}
-        rewritten, data = self._make_target(texts, {})
+        rewritten, data = self._make_target(edits.texts, {})
         return ChangeSet(rewritten | versions, known, data, known_conflicts=tuple(skipped), others=True)
 
     def _make_target(

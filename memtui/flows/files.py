@@ -14,9 +14,9 @@ from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count, format_file_count
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.engine import Engine
-from memtui.flows import linked
+from memtui.flows import link_rewriting
 from memtui.flows.dialog import Choice, Dialog, FlowOutcome, Phrases, format_hint
-from memtui.flows.linked import PlannedLinks, plan_deleted_links, plan_moved_links
+from memtui.flows.link_rewriting import PlannedLinks, plan_deleted_links, plan_moved_links
 from memtui.flows.rename_plan import RenamePlan, can_be_written, format_paths, parse_renames
 from memtui.knowledge.rewriting import LinkPlan
 from memtui.places.dialects import Dialect
@@ -141,8 +141,8 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
         return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
     used = planned if answer == _REWRITE else PlannedLinks()
     if is_kept and not known.is_folder(paths[0]) and not protected and not engine.dialect.get_rule(paths[0]).kept:
-        result, plan = await dialog.call(lambda: linked.delete(engine, paths, used))
-        links = linked.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
+        result, plan = await dialog.call(lambda: link_rewriting.delete(engine, paths, used))
+        links = link_rewriting.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
         return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"), links=links)
     rehearsal = await dialog.call(lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Checking {words}")
     if not rehearsal.changes:
@@ -155,9 +155,9 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     expected = {change.path: change.before for change in rehearsal.changes}
     result, plan = await dialog.run(
         f"Deleting {words}",
-        lambda step: linked.delete(engine, paths, used, expected=expected, partial=True, progress=step),
+        lambda step: link_rewriting.delete(engine, paths, used, expected=expected, partial=True, progress=step),
     )
-    links = linked.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
+    links = link_rewriting.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
     them = "it" if len(paths) == 1 and not known.is_folder(paths[0]) else "all of it"
     skipped = {left.path for left in result.skipped}
     words = describe_paths([path for path in paths if path not in skipped] or paths, known.is_folder)
@@ -320,18 +320,18 @@ async def _move(
     if answer is None:
         return None
     used = planned if answer == _REWRITE else PlannedLinks()
-    result, plan = await dialog.run(label, lambda step: linked.move(engine, moves, used, progress=step))
+    result, plan = await dialog.run(label, lambda step: link_rewriting.move(engine, moves, used, progress=step))
     plan = plan if answer == _REWRITE else planned.plan
-    return result, linked.format_done(plan, is_rewritten=answer == _REWRITE)
+    return result, link_rewriting.format_done(plan, is_rewritten=answer == _REWRITE)
 
 
 async def _ask_about_links(dialog: Dialog, plan: LinkPlan, verb: str, other: str) -> str | None:
     """Ask what becomes of links; `None` to go back."""
     choices = [
-        Choice("y", f"yes: {linked.format_places(plan.rewritten)}", _REWRITE),
+        Choice("y", f"yes: {link_rewriting.format_places(plan.rewritten)}", _REWRITE),
         Choice("n", f"no, {other}", _LEAVE),
     ]
-    return await dialog.choose(f"{verb} {linked.format_count_of_links(plan.rewritten)}?", choices)
+    return await dialog.choose(f"{verb} {link_rewriting.format_count_of_links(plan.rewritten)}?", choices)
 
 
 def _count_files(changes: Iterable[Change]) -> int:

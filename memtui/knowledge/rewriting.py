@@ -132,6 +132,18 @@ def plan_links(
     return LinkPlan(tuple(changes), written, based_on)
 
 
+def may_break(
+    graph: Graph, moves: Mapping[str, str], *, deleted: Collection[str] = (), copies: Mapping[str, str] = _NOTHING
+) -> bool:
+    """Whether links may break at all, which is quickly said of most notes. Arguments are as for `plan_links`."""
+    for old, new in (*moves.items(), *copies.items()):
+        note = graph.get_note(old)
+        if (note is not None and note.links) or graph.get_linkers(new, note):
+            return True
+    gone = {*moves, *deleted}
+    return any(not graph.get_linkers(path, graph.get_note(path)) <= gone for path in gone)
+
+
 def _find_broken(
     graph: Graph,
     edges: Iterable[Edge],

@@ -14,6 +14,7 @@ from memtui.core.errors import MemtuiError
 from memtui.core.events import EntryKind, Person, Version
 from memtui.core.history import ActionResult
 from memtui.engine import Engine
+from memtui.engine.files import NoteEdits
 from memtui.memory import connect
 
 ME = memtui.Agent("tester", "a-model", "a-session")
@@ -166,7 +167,9 @@ PUTTING_BACK: dict[str, Act] = {
     ),
     "move and rewrite": putting_back(
         lambda engine: engine.files.move(
-            {"f": "p/f", "d": "n/d"}, texts={"p/f": b"1\n", "n/d/x": b"moved\n", "h/z": b"z\n"}, actor=YOU
+            {"f": "p/f", "d": "n/d"},
+            edit=lambda: NoteEdits({"p/f": b"1\n", "n/d/x": b"moved\n", "h/z": b"z\n"}),
+            actor=YOU,
         ),
     ),
 }

@@ -31,6 +31,7 @@ def decide_asked(
     dialog = ScriptedDialog(*answers)
     known = FolderContext(lambda path: (folder / path).is_dir(), lambda path: (folder / path).exists(), lambda _: False)
     with memory.connect(str(fill(folder, FILES)), state=str(folder.parent / "state")) as engine:
+        engine.reconcile()
         outcome: FileFlowOutcome = run_flow(flow(dialog, engine, *words, known))
     assert outcome.outcome is not None
     assert not dialog.answers

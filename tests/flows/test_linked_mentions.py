@@ -5,7 +5,7 @@ from pathlib import Path
 
 import memtui
 from memtui.engine import Engine
-from memtui.flows.links import link_mentions
+from memtui.flows.mentions import link_mentions
 from memtui.knowledge.mentions import Mention, find_mentions
 from memtui.ui.flows.dialog import PHRASES
 

@@ -1,16 +1,13 @@
-"""Turn mentions into links, on screens; `memtui.flows.links` decides."""
+"""Turn mentions into links, on screens; `memtui.flows.mentions` decides."""
 
 import asyncio
 from collections.abc import Sequence
 
 from memtui.engine import Engine
-from memtui.flows import links as flows
+from memtui.flows import mentions as flows
 from memtui.flows.dialog import FlowOutcome
-from memtui.flows.links import find_path_for
 from memtui.knowledge.mentions import Mention
 from memtui.ui.flows.dialog import PHRASES
-
-__all__ = ["find_path_for", "link_mentions"]
 
 
 async def link_mentions(engine: Engine, mentions: Sequence[Mention], target: str) -> FlowOutcome:

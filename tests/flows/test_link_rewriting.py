@@ -11,8 +11,8 @@ import pytest
 
 import memtui
 from memtui.engine import Engine
-from memtui.flows import linked
-from memtui.flows.linked import plan_deleted_links, plan_moved_links
+from memtui.flows import link_rewriting
+from memtui.flows.link_rewriting import plan_deleted_links, plan_moved_links
 from memtui.knowledge.graph import Graph
 from memtui.knowledge.parse import parse_note
 from tests.sampling import EVERY, many
@@ -117,7 +117,7 @@ def test_random_moves_break_no_link_and_one_undo_restores_the_bytes(memory: Engi
     for _ in range(moves_made):
         moves = choose_moves(chance, sorted(before))
         head = memory.get_head()[0]
-        result, plan = linked.move(memory, moves, plan_moved_links(memory, moves))
+        result, plan = link_rewriting.move(memory, moves, plan_moved_links(memory, moves))
         if result.event is None:
             assert result.problem
             assert read_all(folder) == before
@@ -144,9 +144,10 @@ def test_random_moves_break_no_link_and_one_undo_restores_the_bytes(memory: Engi
 def test_what_an_agent_writes_meanwhile_is_kept(memory: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "memories"
     write_all(folder, {"tea.md": "x\n", "a.md": "[[tea]]\n", "b.md": "[[tea]]\n"})
+    memory.reconcile()
     planned = plan_moved_links(memory, {"tea.md": "chai.md"})
     (folder / "a.md").write_text("an agent: [[tea]] and [[b]]\n")
-    result, plan = linked.move(memory, {"tea.md": "chai.md"}, planned)
+    result, plan = link_rewriting.move(memory, {"tea.md": "chai.md"}, planned)
     assert result.event is not None
     assert (folder / "a.md").read_text() == "an agent: [[chai]] and [[b]]\n"
     assert len(plan.rewritten) == 2
@@ -172,7 +173,7 @@ def test_writers_lose_nothing_to_moves(memory: Engine, tmp_path: Path) -> None:
     try:
         for number in range(5):
             new = f"tea {number}.md"
-            result, _ = linked.move(memory, {name: new}, plan_moved_links(memory, {name: new}))
+            result, _ = link_rewriting.move(memory, {name: new}, plan_moved_links(memory, {name: new}))
             if result.event is not None:
                 name = new
     finally:
@@ -188,7 +189,7 @@ def test_the_history_of_a_note_goes_on_where_its_own_links_were_rewritten(memory
     folder = tmp_path / "memories"
     write_all(folder, {"tea.md": "one\n\n[b](b.md)\n", "b.md": "x\n"})
     memory.reconcile()
-    result, _ = linked.move(memory, {"tea.md": "a/tea.md"}, plan_moved_links(memory, {"tea.md": "a/tea.md"}))
+    result, _ = link_rewriting.move(memory, {"tea.md": "a/tea.md"}, plan_moved_links(memory, {"tea.md": "a/tea.md"}))
     assert result.event is not None
     assert (folder / "a/tea.md").read_text() == "one\n\n[b](../b.md)\n"
     rows = memory.history.versions_of("a/tea.md")
@@ -202,10 +203,10 @@ def test_links_to_deleted_notes_become_words_as_one_event(memory: Engine, tmp_pa
     write_all(folder, {"tea.md": "x\n", "MEMORY.md": "- [Tea](tea.md): t\n- [B](b.md)\n", "b.md": "[[tea|cup]]\n"})
     memory.reconcile()
     before = read_all(folder)
-    result, plan = linked.delete(memory, ["tea.md"], plan_deleted_links(memory, ["tea.md"]))
+    result, plan = link_rewriting.delete(memory, ["tea.md"], plan_deleted_links(memory, ["tea.md"]))
     assert result.event is not None
     assert read_all(folder) == {"MEMORY.md": b"- [B](b.md)\n", "b.md": b"cup\n"}
-    assert linked.format_done(plan, is_rewritten=True) == "Rewrote 2 links in 2 notes."
+    assert link_rewriting.format_done(plan, is_rewritten=True) == "Rewrote 2 links in 2 notes."
     assert memory.undo([result.event.seq]).event is not None
     assert read_all(folder) == before
 
@@ -214,7 +215,7 @@ def test_protected_notes_are_left_and_named(memory: Engine, tmp_path: Path) -> N
     write_all(tmp_path / "memories", {"tea.md": "x\n", "kept/a.md": "[[tea]]\n", "b.md": "[[tea]]\n"})
     memory.reconcile()
     memory.files.protect(["kept"])
-    _, plan = linked.move(memory, {"tea.md": "chai.md"}, plan_moved_links(memory, {"tea.md": "chai.md"}))
-    words = linked.format_done(plan, is_rewritten=True)
+    _, plan = link_rewriting.move(memory, {"tea.md": "chai.md"}, plan_moved_links(memory, {"tea.md": "chai.md"}))
+    words = link_rewriting.format_done(plan, is_rewritten=True)
     assert words == "Rewrote 1 link in 1 note. 1 link is broken now (protected): kept/a.md:1 (tea)."
     assert (tmp_path / "memories/kept/a.md").read_text() == "[[tea]]\n"

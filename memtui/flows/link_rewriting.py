@@ -1,7 +1,8 @@
 """Move and delete files, and have the links that would break follow, as one event.
 
-What links lead to is planned from the journal, as of its last event. Each note that is rewritten must still be what it
-was then: if it is not, all of it is planned anew, so that nothing that an agent wrote meanwhile is lost.
+What links lead to is planned from the journal, as of its last event: whoever has not looked at the folder does so
+first. Each note that is rewritten must still be what it was then: if it is not, all of it is planned anew while agents
+wait, so that nothing that one wrote meanwhile is lost.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,11 +17,13 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.engine import Engine
+from memtui.engine.files import NoteEdits
 from memtui.engine.restore import ActionOptions
-from memtui.knowledge.rewriting import LinkChange, LinkPlan, count_links, expand_moves, plan_links
+from memtui.knowledge.graph import Graph
+from memtui.knowledge.rewriting import LinkChange, LinkPlan, count_links, expand_moves, may_break, plan_links
 
 _ATTEMPTS = 5
-"""How often it is planned anew when another program is faster."""
+"""How often it is planned anew when a program that does not write through memtui is faster."""
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NAMED = 3
 """Links that a sentence names."""
@@ -39,9 +42,9 @@ class PlannedLinks:
     expected: Mapping[str, Version | None] = field(default_factory=dict)
 
     @property
-    def texts(self) -> dict[str, bytes]:
-        """The new texts of notes, by their paths afterwards."""
-        return {path: text.encode() for path, text in self.plan.texts.items()}
+    def edits(self) -> NoteEdits:
+        """The new texts of notes, encoded."""
+        return NoteEdits({path: text.encode() for path, text in self.plan.texts.items()}, self.expected)
 
 
 def plan_moved_links(engine: Engine, moves: Mapping[str, str]) -> PlannedLinks:
@@ -62,12 +65,19 @@ def plan_copied_links(engine: Engine, copies: Mapping[str, str]) -> PlannedLinks
 def _plan(
     engine: Engine, moves: Mapping[str, str], deleted: Collection[str], copies: Mapping[str, str] = _NOTHING
 ) -> PlannedLinks:
-    engine.reconcile()
+    def find_files(graph: Graph) -> tuple[dict[str, str], list[str], dict[str, str]]:
+        gone = [path for path in graph if any(core_paths.covers(each, path) for each in deleted)]
+        return expand_moves(graph, moves), gone, expand_moves(graph, copies)
+
+    def is_concerned(graph: Graph) -> bool:
+        files, gone, copied = find_files(graph)
+        return may_break(graph, files, deleted=gone, copies=copied)
+
+    if not engine.knowledge.query(is_concerned):
+        return PlannedLinks()
     at = engine.get_head()[0]
-    graph = engine.knowledge.get_past(at)
-    files = expand_moves(graph, moves)
-    gone = [path for path in graph if any(core_paths.covers(each, path) for each in deleted)]
-    copied = expand_moves(graph, copies)
+    graph = engine.knowledge.get_past(at)  # a copy, which is changed
+    files, gone, copied = find_files(graph)
     find_reason = _ReasonFinder(engine).find
     plan = plan_links(
         graph, files, lambda path: _read(engine, path, at), deleted=gone, copies=copied, find_reason=find_reason
@@ -112,7 +122,8 @@ def move(
         planned: As `plan_moved_links` found it.
     """
     return _repeat(
-        lambda links: engine.files.move(moves, expected=links.expected, texts=links.texts, **options),
+        engine,
+        lambda edit: engine.files.move(moves, edit=edit, **options),
         planned,
         lambda: plan_moved_links(engine, moves),
     )
@@ -123,7 +134,8 @@ def copy(
 ) -> tuple[ActionResult, LinkPlan]:
     """Copy files and directories, and have the links of the copies lead where those of the originals do. As `move`."""
     return _repeat(
-        lambda links: engine.files.copy(copies, expected=links.expected, texts=links.texts, **options),
+        engine,
+        lambda edit: engine.files.copy(copies, edit=edit, **options),
         planned,
         lambda: plan_copied_links(engine, copies),
     )
@@ -143,24 +155,35 @@ def delete(
         planned: As `plan_deleted_links` found it.
         expected: What must stand at a path now, where that matters.
     """
-
-    def act(links: PlannedLinks) -> ActionResult:
-        known = {**(expected or {}), **links.expected}
-        return engine.files.delete(paths, expected=known, texts=links.texts, **options)
-
-    return _repeat(act, planned, lambda: plan_deleted_links(engine, paths))
+    return _repeat(
+        engine,
+        lambda edit: engine.files.delete(paths, expected=expected, edit=edit, **options),
+        planned,
+        lambda: plan_deleted_links(engine, paths),
+    )
 
 
 def _repeat(
-    act: Callable[[PlannedLinks], ActionResult], planned: PlannedLinks, plan: Callable[[], PlannedLinks]
+    engine: Engine,
+    act: Callable[[Callable[[], NoteEdits]], ActionResult],
+    planned: PlannedLinks,
+    plan: Callable[[], PlannedLinks],
 ) -> tuple[ActionResult, LinkPlan]:
-    """Act, and plan anew as long as a note that is rewritten is not what it was."""
+    """Act as planned, or if a note that is rewritten is not what it was, as planned while no agent can write."""
+    latest = planned
+
+    def plan_anew() -> NoteEdits:
+        nonlocal latest
+        latest = plan()
+        return latest.edits
+
+    result = act(lambda: planned.edits)
     for _ in range(_ATTEMPTS):
-        result = act(planned)
-        if not _has_changed(result, planned):
+        if not _has_changed(result, latest):
             break
-        planned = plan()
-    return result, planned.plan
+        engine.reconcile()
+        result = act(plan_anew)
+    return result, latest.plan
 
 
 def _has_changed(result: ActionResult, planned: PlannedLinks) -> bool:

@@ -88,6 +88,8 @@ def _link_in(engine: Engine, data: bytes, mentions: Sequence[Mention], target: s
             line = lines[mention.line - 1] if mention.line <= len(lines) else ""
             if line[start:end] == mention.words:
                 written = find_link_text(graph, mention.words, target, mention.source)
+                if line.lstrip().startswith("|"):
+                    written = written.replace("|", "\\|")  # the row of a table
                 lines[mention.line - 1] = line[:start] + written + line[end:]
                 count += 1
 
