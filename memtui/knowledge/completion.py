@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from memtui.core.lazy_dataclass import dataclass
 from memtui.knowledge.graph import Graph
-from memtui.notes.links import Link
 
 _OPEN_WIKI = re.compile(r"\[\[([^\[\]|\n#]{0,200})(?:#([^\[\]|\n]{0,200}))?$")
 _OPEN_PATH = re.compile(r"\[[^\[\]\n]{0,400}\]\(<?([^()<>\n]{0,400})$")
@@ -73,7 +72,7 @@ def complete_link(graph: Graph, request: LinkRequest, source: str, *, limit: int
 
 def _iter_candidates(graph: Graph, request: LinkRequest, source: str) -> Iterator[tuple[str, Completion]]:
     if request.kind == "heading":
-        targets = graph.resolve(_make_link(request.note), source) if request.note else (source,)
+        targets = graph.resolve_name(request.note, source) if request.note else (source,)
         note = graph.get_note(targets[0]) if targets else None
         for heading in note.headings if note is not None else ():
             if _NOT_IN_WIKI.isdisjoint(heading.text):
@@ -101,11 +100,7 @@ def _choose_clear_names(graph: Graph, found: list[Completion], request: LinkRequ
         return found
     clear: dict[Completion, None] = {}
     for each in found:
-        is_clear = graph.resolve(_make_link(each.text), source) == (each.label,)
+        is_clear = graph.resolve_name(each.text, source) == (each.label,)
         name = each.text if is_clear else each.label.rpartition(".")[0] or each.label
         clear[Completion(name, each.label)] = None
     return list(clear)
-
-
-def _make_link(name: str) -> Link:
-    return Link("wiki", name, name, "", name, 1, (0, 0))

@@ -224,13 +224,16 @@ class Graph:
         """The paths that a link in a note may mean; `source` is the path of that note."""
         return self._names.resolve(link, source)
 
+    def resolve_name(self, name: str, source: str = "") -> tuple[str, ...]:
+        """The paths that a wiki link of a name would mean if it stood in a note."""
+        return self._names.resolve(Link("wiki", name, name, "", name, 0, (0, 0)), source)
+
     def find(self, name: str) -> tuple[str, ...]:
         """The notes that a person may mean: by path, name, title, alias or permalink; several if it is ambiguous."""
         plain = name.removeprefix("/memories/").strip("/")
         if plain in self._notes:
             return (plain,)
-        link = Link("wiki", plain, plain, "", plain, 0, (0, 0))
-        return self._names.resolve(link, "")
+        return self.resolve_name(plain)
 
     def find_permalink(self, permalink: str) -> tuple[str, ...]:
         """The notes of a permalink, declared or made of their paths."""

@@ -137,8 +137,17 @@ def find_mentions(
         texts: Where: paths and texts.
         linked: The paths of the notes that each of these links to.
     """
+    for _, found in find_mentions_by_text(notes, texts, linked):
+        yield from found
+
+
+def find_mentions_by_text(
+    notes: Iterable[ParsedNote], texts: Iterable[tuple[str, str]], linked: Mapping[str, Iterable[str]]
+) -> Iterator[tuple[str, list[Mention]]]:
+    """The same text by text: each that has mentions, with them."""
     finder = MentionFinder(notes)
     for path, text in texts:
         if finder.may_mention(text):
             there = set(linked.get(path, ()))
-            yield from (each for each in finder.find(text, path) if not there.issuperset(each.targets))
+            if found := [each for each in finder.find(text, path) if not there.issuperset(each.targets)]:
+                yield text, found

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from memtui.core.lazy_dataclass import dataclass
 from memtui.knowledge.analysis import Filter, means_note
 from memtui.knowledge.graph import KINDS, LINK_KINDS, Edge, Graph
-from memtui.notes.links import Link
 
 DEEPEST = 3
 """Links far, at most."""
@@ -95,16 +94,12 @@ def find_link_text(graph: Graph, words: str, target: str, source: str) -> str:
         target: The path that the link has to mean there, and nothing else.
         source: The path of the note in which it will stand.
     """
-    if graph.resolve(_make_wiki_link(words), source) == (target,):
+    if graph.resolve_name(words, source) == (target,):
         return f"[[{words}]]"
     plain = target.rpartition(".")[0] or target
     name = plain.rpartition("/")[2]
-    chosen = name if graph.resolve(_make_wiki_link(name), source) == (target,) else plain
+    chosen = name if graph.resolve_name(name, source) == (target,) else plain
     return f"[[{chosen}|{words}]]"
-
-
-def _make_wiki_link(name: str) -> Link:
-    return Link("wiki", name, name, "", name, 1, (0, 0))
 
 
 # What a person types to see less

@@ -27,7 +27,7 @@ from memtui.ui.frame import Header, HeaderItem, HeaderStatus, KeyLine, MessageLi
 from memtui.ui.key_names import ENTER, label_key
 from memtui.ui.screens.above_browser import OverlayScreen
 from memtui.ui.screens.dialogs import Choice, MenuScreen, PromptScreen
-from memtui.ui.screens.edit_links import CompletionRows, LinkController
+from memtui.ui.screens.edit_completion import CompletionController, CompletionRows
 from memtui.ui.screens.edit_save import DraftController, SaveController
 from memtui.ui.screens.panes import show_too_small
 from memtui.ui.theme import truncate
@@ -67,7 +67,7 @@ class EditScreen(OverlayScreen):
         saves: Whether `new_text` is saved at once.
     """
 
-    CONTROLLERS = (DraftController, SaveController, LinkController)
+    CONTROLLERS = (DraftController, SaveController, CompletionController)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "close", id="edit.close", tooltip="Close; asks if the text is not saved"),
         Binding("ctrl+f", "find", "find", id="edit.find", tooltip="Find and replace in this text"),
@@ -121,7 +121,7 @@ class EditScreen(OverlayScreen):
         self.drafts = self.attach(DraftController(self, engine))
         self.saver = self.attach(SaveController(self, self.drafts, path, self.show_state))
         self.area = self.drafts.area
-        self.attach(LinkController(self, engine, self.area, path))
+        self.attach(CompletionController(self, engine, self.area, path))
         self._line, self._column, self._new_text, self._opened, self._saves = line, column, new_text, opened, saves
         self._status = HeaderStatus(path, program="memtui edit", follow=None, live="LIVE", read_only=engine.read_only)
         self._preview_timer: Timer | None = None

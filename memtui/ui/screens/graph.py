@@ -81,10 +81,12 @@ class GraphScreen(GraphOverlayScreen):
         self.listed.focus()
 
     def read(self, *, again: bool = False) -> None:
-        if again and time.monotonic() < self._rest_until:
-            self._is_stale = True
-            return
         self._read_in_thread(again)
+
+    def follow_events(self) -> None:
+        self._is_stale = time.monotonic() < self._rest_until
+        if not self._is_stale:
+            self.read(again=True)
 
     @work(thread=True, exclusive=True, group="graph", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:

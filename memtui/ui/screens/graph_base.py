@@ -94,7 +94,11 @@ class GraphOverlayScreen(OverlayScreen):
     def _refresh_if_stale(self) -> None:
         if self._is_stale and self._is_loaded and self.is_current:
             self._is_stale = False
-            self.read(again=True)
+            self.follow_events()
+
+    def follow_events(self) -> None:
+        """Read again, as something happened in the folder; `_is_stale` has it asked for again a moment later."""
+        self.read(again=True)
 
     # The filter
 

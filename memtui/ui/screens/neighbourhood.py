@@ -1,7 +1,6 @@
 """The neighbourhood of a note: what links to it, what it links to, where it is only named, and dangling names."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from textual import getters, on, work
@@ -16,8 +15,8 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.engine import Engine
+from memtui.knowledge.analysis import Filter
 from memtui.knowledge.graph import Edge, Graph
-from memtui.knowledge.mentions import Mention, find_mentions
 from memtui.knowledge.model import ParsedNote
 from memtui.knowledge.neighbours import (
     TypedFilter,
@@ -31,6 +30,7 @@ from memtui.ui.key_names import label_key
 from memtui.ui.messages import report_errors
 from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
 from memtui.ui.screens.neighbourhood_changes import LinkingController
+from memtui.ui.screens.neighbourhood_mentions import MentionController
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.neighbours import (
     NeighbourRow,
@@ -77,7 +77,7 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         open_at: Leaves for the files.
     """
 
-    CONTROLLERS = (LinkingController,)
+    CONTROLLERS = (LinkingController, MentionController)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("backspace", "go_back_along", "back along", id="links.back", tooltip="Back to the note before"),
         Binding("slash", "narrow", "filter", id="links.narrow", tooltip="Filter by type, tag, kind, folder and words"),
@@ -121,20 +121,14 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         links: _Links
         again: bool
 
-    @dataclass(eq=False)
-    class _MentionsRead(Message):
-        path: str
-        mentions: Sequence[Mention]
-        texts: dict[str, str]
-
     def __init__(self, engine: Engine, path: str, *, title: str, open_at: OpenAt | None = None) -> None:
         super().__init__(engine, title=title, open_at=open_at)
         self._linking = self.attach(LinkingController(self, engine, lambda: self._path, lambda: self.below.items))
+        self.mentions = self.attach(MentionController(self, engine, lambda: self._show_rows(keep=True)))
         self._path = path
         self._depth = 1
+        self._wanted = Filter()
         self._links: _Links | None = None
-        self._mentions: Sequence[Mention] | None = None
-        self._mention_texts: dict[str, str] = {}
         self._trail: list[_TrailEntry] = []
         self._return: _TrailEntry | None = None
         self._preview = Preview()
@@ -153,26 +147,30 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         return parse_filter(self.typed)
 
     def read(self, *, again: bool = False) -> None:
-        self._read_in_thread(self._path, self._depth, self._typed_filter, again)
+        self.mentions.read(self._path, keep=again)
+        self._read_links(again=again)
+
+    def follow_events(self) -> None:
+        self._is_stale = not self.mentions.is_rested  # all notes are looked through for them
+        if not self._is_stale:
+            self.mentions.read(self._path, keep=True)
+        self._read_links(again=True)
+
+    def _read_links(self, *, again: bool) -> None:
+        self._wanted = self._typed_filter.wanted
+        self._read_in_thread(self._path, self._depth, self._wanted, again)
 
     @work(thread=True, exclusive=True, group="links", exit_on_error=False)
-    def _read_in_thread(self, path: str, depth: int, typed: TypedFilter, again: bool) -> None:
+    def _read_in_thread(self, path: str, depth: int, wanted: Filter, again: bool) -> None:
         worker, source = get_current_worker(), self._engine.knowledge
-        names: list[ParsedNote] = []
-        others: list[str] = []
-        linked: dict[str, list[str]] = {}
 
         def build(graph: Graph) -> _Links:
-            incoming = collect_links_in(graph, path, depth, typed.wanted)
+            incoming = collect_links_in(graph, path, depth, wanted)
             sources = list(dict.fromkeys(each.edge.source for each in incoming))[:_MOST_TEXTS]
             lines = {each: text.split("\n") for each, text in source.iter_texts(sources)}
+            outgoing = build_rows_out(graph, collect_links_out(graph, path, depth, wanted))
+            dangling = find_dangling_from(graph, path, wanted.kinds)
             note = graph.get_note(path)
-            if note is not None:
-                names.append(note)
-                others.extend(each.path for each in graph.notes if each.path != path)
-                linked.update((edge.source, [path]) for edge in graph.get_edges_in(path))
-            outgoing = build_rows_out(graph, collect_links_out(graph, path, depth, typed.wanted))
-            dangling = find_dangling_from(graph, path, typed.wanted.kinds)
             return _Links(path, note, build_rows_in(graph, incoming, lines), outgoing, dangling, None, "")
 
         with report_errors(self.post_message):
@@ -182,41 +180,14 @@ class NeighbourhoodScreen(GraphOverlayScreen):
                 return
             data, problem = self._read_data(path)
             found = _Links(path, found.note, found.rows_in, found.rows_out, found.dangling, data, problem)
-            if worker.is_cancelled:
-                return
-            self.post_message(self._LinksRead(found, again))
-            texts = takewhile(lambda _: not worker.is_cancelled, source.iter_texts(others))
-            self._read_mentions(path, names, texts, linked, lambda: worker.is_cancelled)
+            if not worker.is_cancelled:
+                self.post_message(self._LinksRead(found, again))
 
     def _read_data(self, path: str) -> tuple[bytes | None, str]:
         if path.startswith("#") or path.endswith("/") or not path:
             return None, ""
         seen = self._engine.inspect_path(path)
         return seen.data, "It is not in the folder." if seen.node is None else seen.problem
-
-    def _read_mentions(
-        self,
-        path: str,
-        names: Sequence[ParsedNote],
-        texts: Iterator[tuple[str, str]],
-        linked: dict[str, list[str]],
-        is_cancelled: Callable[[], bool],
-    ) -> None:
-        known: dict[str, str] = {}
-
-        def keep() -> Iterator[tuple[str, str]]:
-            for source, text in texts:
-                known.clear()
-                known[source] = text
-                yield source, text
-
-        found: list[Mention] = []
-        lines: dict[str, str] = {}
-        for mention in find_mentions(names, keep(), linked) if names else ():
-            found.append(mention)
-            lines[f"{mention.source}:{mention.line}"] = known[mention.source].split("\n")[mention.line - 1]
-        if not is_cancelled():
-            self.post_message(self._MentionsRead(path, found, lines))
 
     # Showing
 
@@ -226,8 +197,6 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         if links.path != self._path:
             return
         is_first = self._links is None
-        if not message.again:
-            self._mentions, self._mention_texts = None, {}
         self._links, self._is_loaded = links, True
         self._show_rows(keep=message.again)
         self._show_note(links, again=message.again)
@@ -242,21 +211,15 @@ class NeighbourhoodScreen(GraphOverlayScreen):
             if back.row is not None:
                 pane.move_to(back.row)
 
-    @on(_MentionsRead)
-    def _show_mentions(self, message: _MentionsRead) -> None:
-        if message.path == self._path:
-            self._mentions, self._mention_texts = message.mentions, message.texts
-            self._show_rows(keep=True)
-
     def _show_rows(self, *, keep: bool) -> None:
         links, typed = self._links, self._typed_filter
         if links is None:
             return
-        below = build_rows_below(self._mentions, self._mention_texts, links.dangling)
+        below = build_rows_below(self.mentions.found, self.mentions.lines, links.dangling)
         notices = {
             "in": "Nothing links here.",
             "out": "It links to nothing.",
-            "below": "Looking for mentions .." if self._mentions is None else "No mentions, no dangling names.",
+            "below": "Looking for mentions .." if self.mentions.found is None else "No mentions, no dangling names.",
         }
         for view, rows in ((self.incoming, links.rows_in), (self.outgoing, links.rows_out), (self.below, below)):
             shown = filter_rows(rows, typed.words)
@@ -264,11 +227,12 @@ class NeighbourhoodScreen(GraphOverlayScreen):
             view.show(shown, keep=keep, notice=("", notice))
         self._show_titles()
 
+    @on(NeighbourView.Highlighted)
     def _show_titles(self) -> None:
         links = self._links
         if links is None:
             return
-        mentions, dangling = len(self._mentions or ()), len(links.dangling)
+        mentions, dangling = len(self.mentions.found or ()), len(links.dangling)
         self._titles.set_title(self.incoming, "Links here", _format_position(self.incoming))
         self._titles.set_title(self.outgoing, "Links from here", _format_position(self.outgoing))
         self._titles.set_title(self.below, f"Mentions {mentions:,}  dangling {dangling:,}", "")
@@ -306,10 +270,6 @@ class NeighbourhoodScreen(GraphOverlayScreen):
         depths = f"{label_key('links.depth_1')} {label_key('links.depth_2')} {label_key('links.depth_3')} links far"
         self.message.show_message(f"{to_one_line(self._path)}. {keys}", hint=depths)
 
-    @on(NeighbourView.Highlighted)
-    def _show_positions(self) -> None:
-        self._show_titles()
-
     # Walking
 
     @on(NeighbourView.Opened)
@@ -339,7 +299,7 @@ class NeighbourhoodScreen(GraphOverlayScreen):
     def action_depth(self, depth: int) -> None:
         if depth != self._depth:
             self._depth = depth
-            self.read(again=True)
+            self._read_links(again=True)
         self._show_titles()
 
     def action_open_note(self) -> None:
@@ -353,7 +313,9 @@ class NeighbourhoodScreen(GraphOverlayScreen):
     @on(Input.Changed)
     def _apply_filter(self) -> None:
         if self._links is not None:
-            self.read(again=True)
+            if self._typed_filter.wanted != self._wanted:
+                self._read_links(again=True)
+            self._show_rows(keep=True)
             problem = self._typed_filter.problem
             if problem:
                 self.message.show_message(problem, warning=True)

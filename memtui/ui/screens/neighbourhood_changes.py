@@ -11,11 +11,12 @@ from memtui.core.unicode import to_one_line
 from memtui.editing import templates
 from memtui.engine import Engine
 from memtui.flows.dialog import Choice
+from memtui.flows.mentions import find_path_for
 from memtui.knowledge.graph import Edge
 from memtui.knowledge.mentions import Mention
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.flows import files as file_flows
-from memtui.ui.flows import links as link_flows
+from memtui.ui.flows import mentions as mention_flows
 from memtui.ui.messages import report_errors
 from memtui.ui.screens.graph_base import GraphOverlayScreen
 from memtui.ui.widgets.neighbours import NeighbourRow
@@ -58,7 +59,7 @@ class LinkingController(Controller[GraphOverlayScreen]):
             return
         async with self.screen.change_lock:
             with report_errors(self.screen.post_message):
-                outcome = await link_flows.link_mentions(self._engine, mentions, self._get_path())
+                outcome = await mention_flows.link_mentions(self._engine, mentions, self._get_path())
                 self.screen.last_event_seq = outcome.event or self.screen.last_event_seq
                 self.screen.message.show_message(outcome.words, warning=outcome.is_warning)
                 self.screen.read(again=True)
@@ -70,7 +71,7 @@ class LinkingController(Controller[GraphOverlayScreen]):
             self.screen.message.show_message(self.screen.read_only_reason, warning=True)
             return
         try:
-            path = link_flows.find_path_for(edge)
+            path = find_path_for(edge)
         except templates.InvalidName as problem:
             self.screen.message.show_message(f"Not created: {problem}", warning=True)
             return

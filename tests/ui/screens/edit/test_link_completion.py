@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from memtui.ui.screens.edit import EditScreen
-from memtui.ui.screens.edit_links import CompletionRows
+from memtui.ui.screens.edit_completion import CompletionRows
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 NOTES = {"a.md": "", "drinks/tea.md": "---\ntitle: Green Tea\n---\n## Steeping\n", "green.md": "# Green\n"}

@@ -34,7 +34,7 @@ class CompletionRows(Static):
     """
 
 
-class LinkController(Controller[OverlayScreen]):
+class CompletionController(Controller[OverlayScreen]):
     """Offers completions of the link at the cursor. Up and Down choose, Enter and Tab take one, Esc closes the list."""
 
     @dataclass(eq=False)
