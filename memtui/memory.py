@@ -31,7 +31,9 @@ from memtui.fs.state import (
 )
 from memtui.journal import transfer
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.rows import SET_ASIDE, check_regular_files
+from memtui.journal.files import SET_ASIDE
+from memtui.journal.record import Record
+from memtui.journal.rows import check_regular_files
 from memtui.journal.sqlite import Journal
 from memtui.journal.transfer import is_database
 from memtui.scan.git_files import is_git_bookkeeping
@@ -119,6 +121,20 @@ def connect(
         if isinstance(error, OSError):
             raise _make_unusable_error(where, error) from error
         raise
+
+
+def make_record() -> Record:
+    """An empty record in memory."""
+    return Journal(None)
+
+
+def copy_record(journal: str | os.PathLike[str]) -> Record:
+    """A record in memory that begins as that of a journal's file, which is left alone.
+
+    Raises:
+        StateUnusable: It cannot be read.
+    """
+    return Journal.copy_from(str(journal))
 
 
 _MOST_JOURNAL_BYTES = 100_000_000
@@ -371,7 +387,7 @@ def connect_without_journal(folder: str | os.PathLike[str], *, settings: Setting
     return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)
 
 
-def observe_unrecorded(folder: str, empty: Journal, *, settings: Settings | None = None) -> Observer:
+def observe_unrecorded(folder: str, empty: Record, *, settings: Settings | None = None) -> Observer:
     """A folder of which no event is known, only to look at it: many of them share one empty journal in memory.
 
     Args:

@@ -141,9 +141,9 @@ def open_watches(
     Raises:
         OSError: It cannot be watched.
     """
-    journal = engine.journal.path if engine and state else None
+    bells = engine.journal.files.bells if engine and state else ()
     try:
-        return InotifyWatches(folder, [journal, f"{journal}-wal"] if journal else [])
+        return InotifyWatches(folder, bells)
     except OSError as error:
         if error.errno in LIMITS:
             raise

@@ -250,7 +250,7 @@ def _export() -> list[dict[str, Any]]:
         with memtui.open(fresh(place / "m"), state=place / "s") as memory:
             for text in ("one\n", "two\n"):
                 memory.execute({"command": "create", "path": "/memories/a.md", "file_text": text}, actor=Person())
-            path = str(memory.journal.path)
+            path = str(memory.journal.files.bells[0])
         with open_read_only(path) as opened:
             lines = list(iter_export_lines(opened.connection, folder="m", exported="2026-11-21T10:14:02Z", texts=True))
     return [json.loads(line) for line in lines]

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from memtui.audit.model import UNKNOWN, ChainStatus, FindingOrigin, Hit, check_cancelled
-from memtui.core.errors import MemtuiError, StateUnusable
+from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Event, Outside, format_actor_name
 from memtui.core.history import PathVersion
 from memtui.core.lazy_dataclass import dataclass
@@ -22,7 +22,7 @@ from memtui.journal.verify_report import FindingWeight
 from memtui.review.tracks import iter_event_bodies
 
 if TYPE_CHECKING:
-    from memtui.journal.verify_report import VerifyReport
+    pass
 
 
 # The journal as a whole: events by actor, refusals, and the chain, verified as `memtui verify` does.
@@ -110,7 +110,7 @@ def check_chain(observer: Observer, last: int) -> ChainStatus:
         state = "none" if recorded.source is JournalSource.NONE else "unknown"
         return ChainStatus(state=state, words=_to_clause(recorded.problem) or "this folder has no history")
     try:
-        report = check_journal(observer)
+        report = observer.journal.verify(apart=True)
     except MemtuiError as error:
         return ChainStatus(
             state="unknown", words=f"it could not be checked: {_to_clause(str(error))}", seq=last, events=last
@@ -124,27 +124,6 @@ def check_chain(observer: Observer, last: int) -> ChainStatus:
     events = min(report.events, last)
     words = f"intact, {events:,} of {format_count(last, 'event')}"
     return ChainStatus(state="intact", words=words, seq=last, hash=hash_, events=events)
-
-
-def check_journal(observer: Observer) -> "VerifyReport":
-    """What a check of the journal finds.
-
-    Raises:
-        StateUnusable: It cannot be read.
-    """
-    journal = observer.journal
-    if journal.path is None:
-        return journal.verify()
-    import sqlite3  # noqa: PLC0415 - start-up: the database
-
-    from memtui.journal.snapshot import open_read_only  # noqa: PLC0415 - start-up: the database
-    from memtui.journal.verify import verify_journal  # noqa: PLC0415 - start-up: the database
-
-    try:
-        with open_read_only(journal.path, locking=True) as opened:
-            return verify_journal(opened.connection)
-    except (OSError, sqlite3.Error) as error:
-        raise StateUnusable(f"The journal cannot be read: {error}.") from error
 
 
 def _get_event_hash(observer: Observer, seq: int) -> str:

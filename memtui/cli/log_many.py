@@ -33,7 +33,6 @@ from memtui.core.unicode import measure_cells
 from memtui.engine.calls import CallTracker
 from memtui.engine.history import JournalHistory
 from memtui.fs import state as fs_state
-from memtui.journal.sqlite import Journal
 
 _PAGE = 500
 """Events of one journal that are in memory at a time."""
@@ -81,7 +80,7 @@ class _FolderJournal:
         if stamps == self._stamps or stamps[0] is None:
             return
         self._stamps = stamps
-        with contextlib.closing(Journal.copy_from(self._path)) as journal:
+        with contextlib.closing(memory_module.copy_record(self._path)) as journal:
             history = JournalHistory(journal, CallTracker())
             while page := journal.get_events(self._after, limit=_PAGE):
                 self._after = page[-1].seq

@@ -18,11 +18,11 @@ from memtui.core.wording import format_count
 from memtui.fs.exports import ExportWriter
 from memtui.fs.state import get_state_directory
 from memtui.journal import schema, transfer
-from memtui.journal.repair import HOPELESS, RepairReport
+from memtui.journal.repair import HOPELESS
 from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import open_read_only
 from memtui.journal.verify import verify_journal
-from memtui.journal.verify_report import FindingWeight, NotedHead, TextCounts, VerifyReport
+from memtui.journal.verify_report import FindingWeight, NotedHead, RepairReport, TextCounts, VerifyReport
 from memtui.memory import JOURNAL, connect, is_journal_missing
 
 _REMADE = (FindingWeight.STATE, FindingWeight.INDEX)

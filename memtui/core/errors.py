@@ -32,7 +32,13 @@ class FolderMissing(MemtuiError):
 
 
 class StateUnusable(MemtuiError):
-    """The journal cannot be kept where it should be; the words say where and why."""
+    """The journal cannot be kept where it should be; the words say where and why.
+
+    Attributes:
+        errno: The number of the fault, as of an `OSError`, where the database says which; else `None`.
+    """
+
+    errno: int | None = None
 
 
 class JournalDamaged(StateUnusable):

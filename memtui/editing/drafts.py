@@ -339,8 +339,8 @@ class EditDraftStore:
 
 def open_drafts(engine: "Engine") -> EditDraftStore:
     """The drafts of an open memory; none are kept for one in memory, or in a read-only session."""
-    journal = engine.journal.path
-    return EditDraftStore(Path(journal).parent / DIRECTORY if journal is not None and not engine.read_only else None)
+    directory = None if engine.read_only else engine.journal.files.directory
+    return EditDraftStore(Path(directory) / DIRECTORY if directory is not None else None)
 
 
 def _build_name_prefix(path: str) -> str:

@@ -20,7 +20,7 @@ from memtui.engine import reconcile
 from memtui.engine.ledger import Ledger
 from memtui.engine.move_apply import MovePlan
 from memtui.engine.refusals import explain_error
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.record import KnownPath, Record
 from memtui.store.base import UNSEEN, ConcurrentChange, DirectoriesLeft, Node, Store, Transaction
 
 _HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
@@ -98,7 +98,7 @@ class PreparedChangeSet:
     """
 
     def __init__(
-        self, change_set: ChangeSet, store: Store, ledger: Ledger, journal: Journal, progress: Progress | None = None
+        self, change_set: ChangeSet, store: Store, ledger: Ledger, journal: Record, progress: Progress | None = None
     ) -> None:
         self._progress = progress
         self._store = store

@@ -15,7 +15,7 @@ from memtui.engine.protection import ProtectionGuard
 from memtui.engine.recovery import Recovery
 from memtui.engine.refusals import describe_error
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import Record
 from memtui.store.base import ReadableStore, Store, Transaction
 
 
@@ -24,7 +24,7 @@ class ObserverContext:
     """The context of an engine that cannot write; `now_ns` is the clock, in nanoseconds since 1970."""
 
     store: ReadableStore
-    journal: Journal
+    journal: Record
     settings: Settings
     announced: AnnouncementStore
     now_ns: Callable[[], int]

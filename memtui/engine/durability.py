@@ -27,7 +27,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.engine import reconcile
 from memtui.engine.ledger import make_link_version
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.record import KnownPath, Record
 from memtui.store.base import ConcurrentChange, FileTooLarge, Node, NotRegularFile, Store, Transaction
 
 SETTLED = "settled"
@@ -63,12 +63,12 @@ class SettledMark:
     seq: int
 
     @classmethod
-    def load(cls, journal: Journal) -> "SettledMark | None":
+    def load(cls, journal: Record) -> "SettledMark | None":
         """The mark of a journal; `None` if it has none."""
         boot, _, seq = (journal.get_metadata(SETTLED) or "").rpartition(" ")
         return cls(boot, int(seq)) if seq.isdecimal() and len(seq) < 20 else None
 
-    def save(self, journal: Journal) -> None:
+    def save(self, journal: Record) -> None:
         journal.set_metadata(SETTLED, f"{self.boot} {self.seq}")
 
 
@@ -97,7 +97,7 @@ class Settler:
     """
 
     def __init__(
-        self, store: Store, journal: Journal, keep_open: Callable[[], contextlib.AbstractContextManager[None]]
+        self, store: Store, journal: Record, keep_open: Callable[[], contextlib.AbstractContextManager[None]]
     ) -> None:
         self._store = store
         self._journal = journal
@@ -160,7 +160,7 @@ class Settler:
             self.settle()
 
 
-def _iter_own(journal: Journal, after: int, until: int) -> Iterator[dict[str, Any]]:
+def _iter_own(journal: Record, after: int, until: int) -> Iterator[dict[str, Any]]:
     """The events with changes that were made through an engine, as they are encoded."""
     for _, body in journal.iter_bodies(after, until):
         if b'"changes":' in body:
@@ -186,7 +186,7 @@ class RollForward:
         events: Those that are not known to be settled, in order.
     """
 
-    def __init__(self, store: Store, journal: Journal, limit: int, events: Iterable[Event]) -> None:
+    def __init__(self, store: Store, journal: Record, limit: int, events: Iterable[Event]) -> None:
         self._store = store
         self._journal = journal
         self._limit = limit

@@ -32,8 +32,8 @@ from memtui.engine.refusals import make_command_refusal, make_refusal
 from memtui.engine.repair import Repairer
 from memtui.engine.restore import ActionOptions, ActionRecord, Restorer
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.repair import RepairReport
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import Record
+from memtui.journal.verify_report import RepairReport
 from memtui.store.base import Store
 
 _YOU = Person()
@@ -56,7 +56,7 @@ class Engine(Observer):
     def __init__(
         self,
         store: Store,
-        journal: Journal,
+        journal: Record,
         *,
         settings: Settings | None = None,
         read_only: bool = False,

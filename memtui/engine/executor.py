@@ -33,7 +33,7 @@ from memtui.engine.ledger import Ledger, add_attributes
 from memtui.engine.planner import ChangePlan, Planner
 from memtui.engine.refusals import describe_command, describe_error, make_command_refusal
 from memtui.journal.deferred import NOT_RECORDED, DeferredEvent
-from memtui.journal.sqlite import FolderTotals, Intent, KnownPath
+from memtui.journal.record import FolderTotals, Intent, KnownPath
 from memtui.scan.secret_policy import conceal_secrets
 from memtui.store.base import (
     ConcurrentChange,

@@ -21,7 +21,7 @@ from memtui.engine.lineage import Lineage, blame_lines, find_moves
 from memtui.engine.replacements import ReplacementReader, find_replacements
 from memtui.engine.stats import compute_stats
 from memtui.journal.chain import decode_changes
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import ReadableRecord
 
 _COMPARED = 1_000_000
 """Bytes of the largest texts that are compared line by line for a person who looks."""
@@ -37,7 +37,7 @@ State = dict[str, Version]
 class JournalHistory:
     """Questions about what was. Every method may be called from any thread."""
 
-    def __init__(self, journal: Journal, calls: CallTracker) -> None:
+    def __init__(self, journal: ReadableRecord, calls: CallTracker) -> None:
         self._journal = journal
         self._calls = calls
         self._imported = ImportedIndex(journal)

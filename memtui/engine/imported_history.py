@@ -23,7 +23,7 @@ from memtui.core.paths import ROOT_NAME, MemoryPath
 from memtui.engine.context import EngineContext
 from memtui.engine.planner import decode_text
 from memtui.engine.refusals import describe_error
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import ReadableRecord
 from memtui.scan.secret_policy import conceal_bytes, conceal_secrets, describe_new_secrets
 
 _MARK = b'"command":"imported"'
@@ -54,7 +54,7 @@ class ImportRecorder:
     def record(
         self, imported: Sequence[ImportedChange], *, progress: Callable[[int, int], bool] = lambda _done, _of: True
     ) -> list[Event]:
-        """Record changes that were made before memtui saw them, with their texts.
+        """ReadableRecord changes that were made before memtui saw them, with their texts.
 
         Each becomes an event that changed nothing, behind all that is recorded. Its text can be viewed and restored
         like any other. A change that was recorded before is passed over. `progress` is told how many of how many are
@@ -163,7 +163,7 @@ class ImportRecorder:
         self._known_until = until
 
 
-def _get_imported_until(journal: Journal) -> int:
+def _get_imported_until(journal: ReadableRecord) -> int:
     """Up to which event there may be something; one may be noted that was never recorded."""
     noted = journal.get_metadata(IMPORTED_UNTIL)
     return min(int(noted), journal.get_head()[0]) if noted is not None and noted.isdecimal() else 0
@@ -179,7 +179,7 @@ def _count_changes(before: bytes, after: bytes) -> diffs.LineCounts | None:
 class ImportedIndex:
     """Finds imported changes by path. Every method may be called from any thread."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: ReadableRecord) -> None:
         self._journal = journal
         self._lock = threading.Lock()
         self._until = 0

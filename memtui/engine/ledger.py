@@ -20,7 +20,7 @@ from memtui.core.wording import format_count
 from memtui.engine.moves import find_common_directory, iter_parents
 from memtui.engine.replacements import PathEvents, is_note, is_temporary
 from memtui.journal.announcements import Announcement, AnnouncementStore
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.record import KnownPath, ReadableRecord
 from memtui.scan.secret_policy import describe_new_secrets
 from memtui.store.base import UNSEEN, FileTooLarge, Node, NotRegularFile, ReadableStore
 
@@ -55,7 +55,7 @@ class Ledger:
     def __init__(
         self,
         store: ReadableStore,
-        journal: Journal,
+        journal: ReadableRecord,
         now_us: int,
         *,
         max_read_bytes: int,

@@ -15,7 +15,7 @@ from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import Blame, PathVersion
 from memtui.engine.moves import expand_moves
 from memtui.engine.replacements import PathEvents, ReplacementReader, find_absence, find_replacements
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import ReadableRecord
 
 _LARGE = 16
 """Changes from which on an event is kept to be looked up again."""
@@ -49,7 +49,7 @@ def find_moves(event: Event) -> dict[str, str]:
 class Lineage:
     """Follows things through the events that changed them. Calls may come from any thread."""
 
-    def __init__(self, journal: Journal, replacements: ReplacementReader) -> None:
+    def __init__(self, journal: ReadableRecord, replacements: ReplacementReader) -> None:
         self._journal = journal
         self._replacements = replacements
         self._events = PathEvents(journal)

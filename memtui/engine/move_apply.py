@@ -17,7 +17,7 @@ from memtui.engine import reconcile
 from memtui.engine.ledger import Ledger
 from memtui.engine.moves import Move, MoveStep, MoveStepRunner, find_nearest, iter_parents, make_changes, plan_steps
 from memtui.engine.refusals import explain_error
-from memtui.journal.sqlite import KnownPath
+from memtui.journal.record import KnownPath
 from memtui.store.base import ConcurrentChange, Node, Store, Transaction, get_lasting_stamp
 
 _ROUNDS = 20

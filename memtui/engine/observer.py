@@ -32,7 +32,7 @@ from memtui.engine.repair import Repairer
 from memtui.engine.stats import MassLossMonitor
 from memtui.fs.state import KNOWN_NOTES
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.sqlite import FolderTotals, Journal, KnownPath
+from memtui.journal.record import FolderTotals, KnownPath, Record
 from memtui.store.base import UNSEEN, FileContent, Node, ReadableStore
 
 if TYPE_CHECKING:  # start-up: few commands ask for the graph, or whose folder it is
@@ -185,7 +185,7 @@ class ExternalChangeDetector:
 
 
 def load_known_from_export(
-    journal: Journal, standing: Mapping[str, Version], *, found_until: int, imported_until: int
+    journal: Record, standing: Mapping[str, Version], *, found_until: int, imported_until: int
 ) -> None:
     """Fill the known state from an exported journal, which has no such table: every path is looked at anew."""
     known: dict[str, KnownPath | None] = {path: KnownPath(version, UNSEEN) for path, version in standing.items()}
@@ -238,13 +238,13 @@ class Observer:
         context: The context of the engine that this is the half of; by default one of its own, which cannot write.
 
     Raises:
-        ValueError: The journal is one on the disk.
+        ValueError: Others may read the journal.
     """
 
     def __init__(
         self,
         store: ReadableStore,
-        journal: Journal,
+        journal: Record,
         *,
         settings: Settings | None = None,
         now_ns: Callable[[], int] = time.time_ns,
@@ -253,7 +253,7 @@ class Observer:
         context: ObserverContext | None = None,
     ) -> None:
         if context is None:
-            if journal.path is not None:
+            if journal.is_shared:
                 raise ValueError("an observer is given a journal in memory")
             context = ObserverContext(
                 store, journal, settings or Settings(), announced or AnnouncementStore(None), now_ns
@@ -291,8 +291,8 @@ class Observer:
         """The graph of the notes, now and at any event; what was read is kept beside the journal."""
         from memtui.knowledge.source import GraphSource  # noqa: PLC0415 - start-up: few commands ask for the graph
 
-        journal = None if self.read_only else self.journal.path
-        cache = os.path.join(os.path.dirname(journal), KNOWN_NOTES) if journal is not None else None
+        directory = None if self.read_only else self.journal.files.directory
+        cache = os.path.join(directory, KNOWN_NOTES) if directory is not None else None
         return GraphSource(self.history, lambda: self.get_head()[0], dialect=self.dialect.name, cache=cache)
 
     def graph(self, at: int | None = None) -> "Graph":

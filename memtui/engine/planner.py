@@ -17,7 +17,7 @@ from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.wording import format_count
 from memtui.engine.ledger import Ledger
-from memtui.journal.sqlite import FolderTotals, KnownPath
+from memtui.journal.record import FolderTotals, KnownPath
 from memtui.scan.secret_policy import ScreenedText, screen_text
 from memtui.store.base import (
     NEW_DIRECTORY,

@@ -18,7 +18,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine import reconcile
 from memtui.engine.moves import find_nearest
 from memtui.engine.refusals import describe_command
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import ReadableRecord
 from memtui.store.base import ReadableStore
 
 _TOUCHED = "a protected path"
@@ -26,7 +26,7 @@ _TOUCHED = "a protected path"
 
 
 class ProtectionGuard:
-    def __init__(self, store: ReadableStore, journal: Journal) -> None:
+    def __init__(self, store: ReadableStore, journal: ReadableRecord) -> None:
         self._store = store
         self._journal = journal
 

@@ -13,7 +13,7 @@ from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.ledger import Ledger
 from memtui.engine.replacements import is_note
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.record import KnownPath, ReadableRecord
 from memtui.store.base import Node, ReadableStore, get_lasting_stamp
 
 BATCH = 256
@@ -39,7 +39,7 @@ class Suspect(NamedTuple):
 
 def find_suspects(
     store: ReadableStore,
-    journal: Journal,
+    journal: ReadableRecord,
     paths: Iterable[str] | None,
     *,
     limit: int,
@@ -76,7 +76,7 @@ def find_suspects(
 
 def _find_just_renamed(
     store: ReadableStore,
-    journal: Journal,
+    journal: ReadableRecord,
     passed: dict[str, KnownPath],
     new: Mapping[str, Node],
     gone: Mapping[str, KnownPath],
@@ -228,7 +228,7 @@ def _compare(
         new[path] = node
 
 
-def _add_suspect_parents(store: ReadableStore, journal: Journal, path: str, new: dict[str, Node]) -> None:
+def _add_suspect_parents(store: ReadableStore, journal: ReadableRecord, path: str, new: dict[str, Node]) -> None:
     """A hint about a file in a new directory is one about the directory as well."""
     parent = os.path.dirname(path)
     while parent and parent not in new and journal.get_known(parent) is None:

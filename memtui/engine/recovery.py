@@ -20,7 +20,7 @@ from memtui.engine.ledger import add_attributes, make_link_version
 from memtui.engine.lineage import find_moves
 from memtui.engine.moves import MoveStep, StrandedMove, find_nearest, restore_beside
 from memtui.engine.protection import ProtectionGuard
-from memtui.journal.sqlite import Intent, Journal, KnownPath
+from memtui.journal.record import Intent, KnownPath, Record
 from memtui.store.base import (
     NEW_DIRECTORY,
     UNSEEN,
@@ -83,7 +83,7 @@ class SettledMoves:
 class UnfinishedMoves:
     """Moves that a dead process had begun, with the steps that its intent names."""
 
-    def __init__(self, event: Event, steps: Sequence[MoveStep], store: Store, journal: Journal) -> None:
+    def __init__(self, event: Event, steps: Sequence[MoveStep], store: Store, journal: Record) -> None:
         self._event = event
         self._steps = steps
         self._store = store
@@ -197,7 +197,7 @@ def _is_no_remnant(_: bytes) -> bool:
 
 
 class Recovery:
-    def __init__(self, store: Store, journal: Journal, settings: Settings) -> None:
+    def __init__(self, store: Store, journal: Record, settings: Settings) -> None:
         self._store = store
         self._journal = journal
         self._settings = settings

@@ -23,7 +23,6 @@ from memtui.engine.refusals import describe_error
 from memtui.engine.restore import ActionRecord, Restorer
 from memtui.engine.stats import MassLossMonitor
 from memtui.fs.state import KNOWN_NOTES
-from memtui.journal.rows import list_damaged_journals
 
 REDACTED = b"[redacted]"
 _HASHES = 1_000
@@ -91,7 +90,7 @@ class Redactor:
         self._add_related_events(plan)
         plan.left += (
             f"The damaged journal {name} was not searched. It is beside the journal; remove it if it holds the text."
-            for name in list_damaged_journals(self._context.journal.path)
+            for name in self._context.journal.files.list_damaged()
         )
         cleaned = self._redact_files(plan, match, reason, rehearse=rehearse, actor=actor)
         if cleaned.problem and not cleaned.changes:
@@ -327,9 +326,9 @@ class Redactor:
 
     def _remove_known_notes(self, plan: _RedactionPlan) -> None:
         """Remove what is kept of notes for their graph: it may hold words of what was removed."""
-        if (journal := self._context.journal.path) is None:
+        if (directory := self._context.journal.files.directory) is None:
             return
-        path = os.path.join(os.path.dirname(journal), KNOWN_NOTES)
+        path = os.path.join(directory, KNOWN_NOTES)
         try:
             os.unlink(path)
         except FileNotFoundError:

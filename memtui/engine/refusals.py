@@ -2,7 +2,6 @@
 
 import errno
 import os
-import sqlite3
 from collections.abc import Mapping
 
 from memtui.core import commands
@@ -65,12 +64,9 @@ def describe_command(command: commands.Command) -> dict[str, object]:
 
 
 def describe_error(error: BaseException) -> str:
-    if isinstance(error, StateUnusable) and isinstance(error.__cause__, sqlite3.Error):
-        words = str(error.__cause__).lower()
-        return "no space left" if "full" in words else "read-only" if "readonly" in words else "input/output error"
     if isinstance(error, StateUnusable) and isinstance(error.__cause__, OSError):
         error = error.__cause__
-    code = error.errno if isinstance(error, OSError) else None
+    code = error.errno if isinstance(error, OSError | StateUnusable) else None
     return _REASONS.get(code or 0, "input/output error")
 
 

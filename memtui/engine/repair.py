@@ -7,7 +7,7 @@ from memtui.core.errors import StateUnusable
 from memtui.core.events import Event, Memtui
 from memtui.core.paths import MemoryPath
 from memtui.engine.context import EngineContext
-from memtui.journal.repair import RepairReport
+from memtui.journal.verify_report import RepairReport
 from memtui.store.base import UNSEEN
 
 _PATHS_NAMED = 1_000

@@ -13,7 +13,7 @@ from memtui.core import diffs
 from memtui.core.errors import JournalDamaged
 from memtui.core.events import Change, EntryKind, Event, Version, squash_changes
 from memtui.core.paths import MemoryPath
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import ReadableRecord
 
 _TEMPORARY_US = 60_000_000
 """The longest life of a temporary file, in microseconds."""
@@ -57,7 +57,7 @@ def _is_replacement(event: Event, old: Change, new: Change) -> bool:
 class PathEvents:
     """The events of a path; those that were asked for last are kept, as one may name thousands of paths."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: ReadableRecord) -> None:
         self._journal = journal
         self._get = lru_cache(maxsize=_KEPT)(self._read)
 
@@ -138,7 +138,7 @@ def is_note(version: Version | None) -> bool:
 class ReplacementReader:
     """Reads recorded events as changes of notes. Calls may come from any thread."""
 
-    def __init__(self, journal: Journal, text: Callable[[Version | None], bytes | None]) -> None:
+    def __init__(self, journal: ReadableRecord, text: Callable[[Version | None], bytes | None]) -> None:
         self._journal = journal
         self._events = PathEvents(journal)
         self._text = text

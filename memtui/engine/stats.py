@@ -11,8 +11,7 @@ from memtui.core.history import Stats, StatsEntry
 from memtui.core.mass_loss import MassLoss, MassLossDetector
 from memtui.core.paths import ROOT_NAME
 from memtui.journal.chain import decode_changes
-from memtui.journal.rows import get_disk_size
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.record import KnownPath, ReadableRecord, Record
 
 
 class _StatsTally:
@@ -24,7 +23,7 @@ class _StatsTally:
         self.versions: set[str] = set()
 
 
-def compute_stats(journal: Journal, limit: int) -> Stats:
+def compute_stats(journal: ReadableRecord, limit: int) -> Stats:
     """The record in numbers, with at most `limit` paths and actors."""
     sizes = journal.get_version_sizes()
     head = journal.get_head()[0]
@@ -52,7 +51,7 @@ def compute_stats(journal: Journal, limit: int) -> Stats:
         redacted=sum(sizes.get(each, (0, None))[1] is None for each in named),
         text_bytes=sum(size for size, _ in kept),
         kept_bytes=sum(packed or 0 for _, packed in kept),
-        journal_bytes=get_disk_size(journal.path),
+        journal_bytes=journal.files.get_size(),
         paths=_make_entries(paths, sizes, limit, lambda share: (-share.bytes, -share.events, share.name)),
         actors=_make_entries(actors, sizes, limit, lambda share: (-share.events, share.name)),
         first=journal.get_event(1),
@@ -86,7 +85,7 @@ _LOOKED_BACK = 20_000
 class MassLossMonitor:
     """Reads what is new in the record, and remembers the losses that the person has dismissed."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Record) -> None:
         self._journal = journal
         self._lock = threading.Lock()
         self._seen = -1

@@ -11,42 +11,15 @@ from typing import Any
 from memtui.core.errors import StateUnusable
 from memtui.core.events import IMPORTED
 from memtui.core.guards import IMPORTED_UNTIL
-from memtui.core.lazy_dataclass import dataclass
-from memtui.core.wording import format_count
 from memtui.journal.bodies import unpack_body
 from memtui.journal.guards import find_imported_until, find_ineffective_notes
 from memtui.journal.schema import NOTING, get_declared_schema
 from memtui.journal.standing import Standing, encode_path, find_known_differences
 from memtui.journal.verify import verify_journal
-from memtui.journal.verify_report import FindingWeight
+from memtui.journal.verify_report import FindingWeight, RepairReport
 
 HOPELESS = (FindingWeight.EVENT, FindingWeight.FILE)
 """Findings after which nothing can be made from the events."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepairReport:
-    """What was made anew.
-
-    Attributes:
-        paths: Where something else was noted to stand than the events left there.
-        tables: The tables and indexes of which something was not what the events say, by name.
-        guards: The triggers and indexes that were missing, or changed, by name.
-    """
-
-    paths: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    guards: tuple[str, ...] = ()
-
-    def describe(self) -> str:
-        """What was made anew, in a few words; empty if nothing was."""
-        parts = [f"the state of {format_count(len(self.paths), 'path')}"] if self.paths else []
-        parts += [f"the table {table}" for table in self.tables if table != "known"]
-        parts += [f"the guard {name}" for name in self.guards]
-        return ", ".join(parts)
-
-    def __bool__(self) -> bool:
-        return bool(self.paths or self.tables or self.guards)
 
 
 def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:

@@ -237,26 +237,6 @@ def check_regular_mode(mode: int, name: str = "it") -> None:
         raise OSError(f"{name} is not a regular file but {_KINDS.get(stat.S_IFMT(mode), 'something else')}")
 
 
-SET_ASIDE = "-damaged-"
-"""Stands in the name of a damaged journal, between its old name and the time."""
-
-
-def list_damaged_journals(path: str | None) -> list[str]:
-    """The names of journals beside one that were damaged and are kept; none beside one in memory (`None`)."""
-    if path is None:
-        return []
-    directory, _, name = path.rpartition("/")
-    start = name.partition(".")[0] + SET_ASIDE
-    return sorted(each for each in os.listdir(directory or ".") if each.startswith(start) and each.endswith(".db"))
-
-
-def get_disk_size(path: str | None) -> int:
-    """Bytes of a journal's files; 0 for one in memory (`None`)."""
-    if path is None:
-        return 0
-    return sum(os.stat(path + end).st_size for end in ("", "-wal") if os.path.exists(path + end))
-
-
 def make_read_only_uri(path: str) -> str:
     """The address by which SQLite opens a file for reading only; more options may follow, each after a `&`."""
     return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro"

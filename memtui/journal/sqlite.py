@@ -5,6 +5,7 @@ Events are refused update and delete by the database itself.
 """
 
 import contextlib
+import errno
 import os
 import sqlite3
 import threading
@@ -12,7 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from memtui.core.attributes import read_stamp
 from memtui.core.errors import JournalDamaged, StateUnusable
@@ -22,15 +23,16 @@ from memtui.core.unicode import to_one_line
 from memtui.journal import chain
 from memtui.journal.bodies import pack_body, unpack_body
 from memtui.journal.deferred import DeferredEvents
+from memtui.journal.files import JournalFiles
 from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
+from memtui.journal.record import FolderTotals, Intent, KnownPath
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
 from memtui.journal.schema import APPLICATION, FOREIGN, GUARDED, INDEX, NEWER, SCHEMA, TO_2, VERSION, find_non_table
-from memtui.journal.snapshot import copy_to_memory
+from memtui.journal.snapshot import copy_to_memory, open_read_only
 from memtui.journal.standing import decode_path, encode_path, is_doubtful
 
 if TYPE_CHECKING:
-    from memtui.journal.repair import RepairReport
-    from memtui.journal.verify_report import VerifyReport
+    from memtui.journal.verify_report import RepairReport, VerifyReport
 
 
 _PACK_FROM = 512
@@ -51,37 +53,6 @@ _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _AGAIN_SECONDS = 0.005
 _SUSPECT = ".suspect"
 """Ending of a file beside the journal that marks it as damaged."""
-
-
-class KnownPath(NamedTuple):
-    """What the journal last knew of a path: its version, and the stamp by which a store tells it unchanged.
-
-    The attributes of the version are those that the stamp tells.
-    """
-
-    version: Version
-    stamp: tuple[int, ...]
-
-
-class Intent(NamedTuple):
-    """An event that was begun.
-
-    Attributes:
-        seq: The number that it will have, if no other event is recorded before it.
-        body: What will stand in the chain then.
-    """
-
-    id: int
-    event: Event
-    seq: int
-    body: bytes
-
-
-class FolderTotals(NamedTuple):
-    """The files that are known, and their bytes together."""
-
-    files: int
-    bytes: int
 
 
 class _WriteTransaction:
@@ -144,7 +115,7 @@ class _Overtaken(Exception):
 
 
 class Journal:
-    """Events, versions, and the known state of each path. Calls may come from any thread.
+    """Events, versions, and the known state of each path. See `memtui.journal.record.Record`.
 
     Args:
         path: The database file; its directory must exist. `None` keeps the journal in memory.
@@ -160,10 +131,11 @@ class Journal:
     _is_open = True
     deferred: DeferredEvents
     """Events that are recorded in a moment."""
+    files: JournalFiles
+    is_shared: bool
 
     def __init__(self, path: str | None) -> None:
-        self._prepare_fields()
-        self._path = path
+        self._prepare_fields(path)
         with OPENING:
             try:
                 if path is not None:
@@ -183,7 +155,7 @@ class Journal:
     def copy_from(cls, path: str) -> Self:
         """A journal in memory that begins as the one at `path`, which is left alone; raises `StateUnusable`."""
         journal = cls.__new__(cls)
-        journal._prepare_fields()
+        journal._prepare_fields(None)
         problem = f"The journal cannot be read: {path}"
         try:
             journal._db = copy_to_memory(path)
@@ -197,11 +169,6 @@ class Journal:
         """Whether a commit that is not synced may be lost by a power cut, but never without all later ones."""
         return not self._must_sync
 
-    @property
-    def path(self) -> str | None:
-        """The database file; what else is kept of the folder lies beside it. `None` for a journal in memory."""
-        return self._path
-
     def close(self) -> None:
         with self._lock, OPENING:
             self.deferred.close()
@@ -212,24 +179,20 @@ class Journal:
     # Reading
 
     def get_head(self) -> tuple[int, str]:
-        """The number and hash of the last event; 0 and the chain's start before the first."""
         seq, previous = self._read_head()
         return seq, previous.hex()
 
     def get_events(self, after: int = 0, *, limit: int = -1) -> list[Event]:
-        """The events after number `after` in order, at most `limit` of them (negative: all)."""
         rows = self._query(f"{_SELECT_EVENTS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
         return [self._decode_row(row) for row in rows]
 
     def iter_events(self) -> Iterator[Event]:
-        """All events in order, read page by page."""
         after = 0
         while page := self.get_events(after, limit=500):
             yield from page
             after = page[-1].seq
 
     def get_path_events(self, path: str, *, limit: int = -1, before: int | None = None) -> list[Event]:
-        """The events that changed a path, newest first, at most `limit` (negative: all), of numbers below `before`."""
         rows = self._query(
             "SELECT body, hash, answer, arguments FROM touched JOIN events USING (seq) "
             "LEFT JOIN texts_of_events USING (seq) WHERE touched.path = ? AND touched.seq < ? "
@@ -243,7 +206,6 @@ class Journal:
         return self._decode_row(rows[0]) if rows else None
 
     def iter_small_events(self, seqs: Sequence[int]) -> Iterator[Event | None]:
-        """The events of some numbers, at first a few at a time and then more; `None` for a large one, or none."""
         at, size = 0, 1
         while at < len(seqs):
             some = seqs[at : at + size]
@@ -258,7 +220,6 @@ class Journal:
         return rows[0] if rows else (None, None)
 
     def iter_bodies(self, after: int, until: int, *, backwards: bool = False) -> Iterator[tuple[int, bytes]]:
-        """`(number, body)` of the events after one number and up to another: cheaper if few fields are needed."""
         order = "DESC" if backwards else "ASC"
         while after < until:
             rows = self._query(
@@ -273,51 +234,41 @@ class Journal:
             after, until = (after, rows[-1][0] - 1) if backwards else (rows[-1][0], until)
 
     def get_touching_seqs(self, path: str) -> list[int]:
-        """The numbers of the events that changed a path, in order."""
         rows = self._query("SELECT seq FROM touched WHERE path = ? ORDER BY seq", (encode_path(path),))
         return [row[0] for row in rows]
 
     def find_previous_touching(self, path: str, seq: int) -> int | None:
-        """The number of the last event before a number that changed a path."""
         select = "SELECT max(seq) FROM touched WHERE path = ? AND seq < ?"
         return cast("int | None", self._query(select, (encode_path(path), seq))[0][0])
 
     def find_next_touching(self, path: str, seq: int) -> int | None:
-        """The number of the first event after a number that changed a path."""
         select = "SELECT min(seq) FROM touched WHERE path = ? AND seq > ?"
         return cast("int | None", self._query(select, (encode_path(path), seq))[0][0])
 
     def get_touched_paths(self, seq: int) -> dict[str, int | None]:
-        """The paths that events up to a number changed, each with the number of the event, if only one did."""
         select = "SELECT path, CASE count(*) WHEN 1 THEN max(seq) END FROM touched WHERE seq <= ? GROUP BY path"
         return {decode_path(path): only for path, only in self._query(select, (seq,))}
 
     def get_missing_paths(self) -> dict[str, int]:
-        """The paths that are not known to be there now, each with the number of the last event that touched it."""
         select = "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path"
         rows = self._query(select)
         return {decode_path(row[0]): row[1] for row in rows}
 
     def get_undoing_seqs(self, seq: int) -> list[int]:
-        """The numbers of the events that took an event back, or took back what did."""
         return [row[0] for row in self._query("SELECT by_seq FROM taken_back WHERE seq = ? ORDER BY by_seq", (seq,))]
 
     def find_newest_undo(self, before: int) -> int | None:
-        """The number of the newest event before a number that took something back."""
         return cast("int | None", self._query("SELECT max(by_seq) FROM taken_back WHERE by_seq < ?", (before,))[0][0])
 
     def get_version_sizes(self) -> dict[str, tuple[int, int | None]]:
-        """The bytes of every version by SHA-256: unpacked, and as kept; `None` for one that is not kept."""
         rows = self._query("SELECT sha256, size, length(data) FROM versions")
         return {row[0].hex(): (row[1], row[2]) for row in rows}
 
     def get_text(self, sha256: str) -> bytes | None:
-        """The bytes of a version; `None` where they are not kept."""
         rows = self._query("SELECT packed, data FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),))
         return _unpack(*rows[0]) if rows and rows[0][1] is not None else None
 
     def get_texts(self, hashes: Collection[str]) -> dict[str, bytes]:
-        """The bytes of versions by SHA-256, those that are kept."""
         keys = [bytes.fromhex(sha256) for sha256 in hashes]
         found: dict[str, bytes] = {}
         for start in range(0, len(keys), _AT_ONCE):
@@ -333,7 +284,6 @@ class Journal:
         return bool(self._query(select, (bytes.fromhex(sha256),)))
 
     def has_version(self, sha256: str) -> bool:
-        """Whether a version was ever kept, also one that was removed since."""
         return bool(self._query("SELECT 1 FROM versions WHERE sha256 = ?", (bytes.fromhex(sha256),)))
 
     def get_known(self, path: str) -> KnownPath | None:
@@ -342,7 +292,6 @@ class Journal:
         return _make_known(rows[0]) if rows else None
 
     def get_known_below(self, path: str, *, as_prefix: bool = False) -> dict[str, KnownPath]:
-        """What is known of everything below a directory, `""` for all; or of each path that begins so."""
         if path:
             key = encode_path(path if as_prefix else path + "/")
             rows = self._query(f"{_SELECT_KNOWN} WHERE path >= ? AND path < ?", (key, key + _LAST_PATH))
@@ -353,23 +302,20 @@ class Journal:
     def get_totals(self) -> FolderTotals:
         return FolderTotals(*self._query("SELECT files, bytes FROM totals")[0])
 
-    def verify(self) -> "VerifyReport":
-        """Whether the record is still what was recorded. Nobody else can use the journal meanwhile."""
+    def verify(self, *, apart: bool = False) -> "VerifyReport":
+        """Whether the record is still what was recorded; not `apart`, nobody else can use the journal meanwhile."""
         from memtui.journal.verify import verify_journal  # noqa: PLC0415 - start-up: seldom asked
 
-        with self._lock:
-            return verify_journal(self._db)
+        if not apart or self._path is None:
+            with self._lock:
+                return verify_journal(self._db)
+        try:
+            with open_read_only(self._path, locking=True) as opened:
+                return verify_journal(opened.connection)
+        except (OSError, sqlite3.Error) as error:
+            raise StateUnusable(f"The journal cannot be read: {error}.") from error
 
     def repair(self, unseen: Sequence[int], make_event: Callable[["RepairReport"], Event]) -> "RepairReport":
-        """Make anew what is kept beside the chain, and record that by an event if anything of it was wrong.
-
-        Args:
-            unseen: The stamp of a path that is to be looked at again: all are.
-            make_event: Makes the event.
-
-        Raises:
-            StateUnusable: The chain itself is broken, and nothing was changed.
-        """
         from memtui.journal.repair import remake_tables  # noqa: PLC0415 - start-up: seldom asked
 
         with _WriteTransaction(self, durable=True):
@@ -380,10 +326,6 @@ class Journal:
         return report
 
     def forget_stamps(self, unseen: Sequence[int], hashes: Mapping[str, str]) -> list[str]:
-        """Have the paths looked at again of which another SHA-256 is known than is given; returns these.
-
-        The stamp of each could have been made that of another text.
-        """
         rows = self._query("SELECT path, sha256 FROM known WHERE sha256 IS NOT NULL")
         known = {decode_path(path): sha256.hex() for path, sha256 in rows}
         unlike = [path for path, sha256 in hashes.items() if known.get(path, sha256) != sha256]
@@ -396,7 +338,6 @@ class Journal:
         return unlike
 
     def get_metadata(self, name: str) -> str | None:
-        """A small value that was kept under a name; what guards memories is read from the events (`Event.noted`)."""
         if name in GUARDS or name in POSITIONS:
             noted = self._noted.get_value(name)
             if noted is not None or name in GUARDS:
@@ -405,20 +346,17 @@ class Journal:
         return str(rows[0][0]) if rows else None
 
     def is_doubtful(self) -> bool:
-        """Whether what is known of the folder seems not to be what the events left; cheap, and no proof of anything."""
         try:
             return is_doubtful(self._query)
         except (ValueError, LookupError, TypeError, AttributeError):
             return True  # rows that memtui did not write
 
     def get_intents(self) -> list[Intent]:
-        """Events that were begun and neither recorded nor dropped: their process died, or is at it now."""
         rows = self._query("SELECT CAST(body AS BLOB), x'', answer, arguments, id FROM intents ORDER BY id")
         events = [self._decode_row(row[:4]) for row in rows]
         return [Intent(row[4], event, event.seq, row[0]) for row, event in zip(rows, events, strict=True)]
 
     def has_intents(self) -> bool:
-        """Whether there are any."""
         return bool(self._query("SELECT 1 FROM intents LIMIT 1"))
 
     # Writing
@@ -432,15 +370,6 @@ class Journal:
         known: Mapping[str, KnownPath | None] | None = None,
         durable: bool = True,
     ) -> Intent:
-        """Note an event that is about to happen, complete, with its texts by SHA-256.
-
-        Args:
-            event: What; it is given a number by `finish_intent`.
-            texts: Bytes by SHA-256, of versions that the events name.
-            found: Events that are recorded at once, before it.
-            known: The known state that those leave.
-            durable: Whether to wait until the disk confirms.
-        """
         with _WriteTransaction(self, durable=durable):
             self._store_texts(texts)
             if found:
@@ -453,11 +382,6 @@ class Journal:
             return Intent(number or 0, event, seq, body)
 
     def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:
-        """Record an event that has come to pass as its intent said; returns it as recorded.
-
-        Not `durable`, it may be lost by a power cut that leaves the intent, from which the same event can be recorded
-        again: byte for byte, unless others were recorded in between. Then this waits until the disk confirms.
-        """
         try:
             with _WriteTransaction(self, durable=durable, flush=False):  # what waits comes after it
                 seq, previous = self._read_head()
@@ -473,7 +397,6 @@ class Journal:
             return self.append_events([intent.event], known=known, intent=intent.id)[-1]
 
     def drop_intent(self, intent: int) -> None:
-        """What was intended did not happen."""
         with _WriteTransaction(self, durable=True):
             self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
@@ -486,18 +409,6 @@ class Journal:
         intent: int | None = None,
         durable: bool = True,
     ) -> list[Event]:
-        """Record events, all or none.
-
-        Args:
-            events: In order; their `seq` and `hash` are given here.
-            texts: Bytes by SHA-256, of versions that the events name.
-            known: The known state from now on, by path; `None` for a path where nothing is.
-            intent: The intent that has come to pass.
-            durable: Whether to wait until the disk confirms.
-
-        Returns:
-            The events as recorded.
-        """
         with _WriteTransaction(self, durable=durable):
             self._store_texts(texts or {})
             recorded = self._chain_events(events)
@@ -560,7 +471,6 @@ class Journal:
             return not self._execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0] and is_clean
 
     def set_metadata(self, name: str, value: str) -> None:
-        """Keep a small value under a name. What guards memories is set by an event: `ValueError`."""
         if name in GUARDS:
             raise ValueError(f"{name} is recorded by an event")
         if name in POSITIONS and self._noted.get_value(name) is not None:
@@ -570,7 +480,10 @@ class Journal:
 
     # Inside
 
-    def _prepare_fields(self) -> None:
+    def _prepare_fields(self, path: str | None) -> None:
+        self._path = path
+        self.files = JournalFiles(path)
+        self.is_shared = path is not None
         self._lock = threading.RLock()
         self._noted = NotedValues(self._lock, self._query, self._decode_row)
         self.deferred = DeferredEvents(self._append_deferred, self._lock)
@@ -764,7 +677,11 @@ def _describe_fault(words: str, error: Exception) -> StateUnusable:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     kind = JournalDamaged if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else StateUnusable
     reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-    return kind(f"{words} ({reason}).")
+    fault = kind(f"{words} ({reason}).")
+    if isinstance(error, sqlite3.Error):
+        told = str(error).lower()
+        fault.errno = errno.ENOSPC if "full" in told else errno.EROFS if "readonly" in told else errno.EIO
+    return fault
 
 
 _FIELDS = Event.__slots__

@@ -1,4 +1,7 @@
-"""What a check of the record finds, as values: how much each finding matters, and what became of events and texts."""
+"""What a check of the record finds, as values: how much each finding matters, what became of events and texts.
+
+And what a repair made anew.
+"""
 
 import re
 from collections import Counter
@@ -6,6 +9,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.wording import format_count
 
 SHOWN = 10
 """Findings of one sort that are told each by itself; the others are counted."""
@@ -135,3 +139,28 @@ class JournalFindings:
             if count > SHOWN
         ]
         return tuple(sorted([*self._kept, *more], key=lambda finding: finding.weight))
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What was made anew.
+
+    Attributes:
+        paths: Where something else was noted to stand than the events left there.
+        tables: The tables and indexes of which something was not what the events say, by name.
+        guards: The triggers and indexes that were missing, or changed, by name.
+    """
+
+    paths: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """What was made anew, in a few words; empty if nothing was."""
+        parts = [f"the state of {format_count(len(self.paths), 'path')}"] if self.paths else []
+        parts += [f"the table {table}" for table in self.tables if table != "known"]
+        parts += [f"the guard {name}" for name in self.guards]
+        return ", ".join(parts)
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.tables or self.guards)

@@ -11,7 +11,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import Settings
 from memtui.engine import Observer
 from memtui.fs.state import get_state_directory, make_state_test
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import Record
 from memtui.places.folders import MemoryLocation
 from memtui.search.finder import Finder
 from memtui.search.query import Query
@@ -68,7 +68,7 @@ def search_folders(
     """
     looks = scope is Scope.PAST or bool(query.filters)  # of a folder without a journal, too
     has_state = make_state_test()
-    with closing(Journal(None)) as empty:
+    with closing(memory_module.make_record()) as empty:
         for place in places:
             check_cancelled(stop)
             if reason := describe_unreadable(place):
@@ -100,7 +100,7 @@ def describe_unreadable(place: MemoryLocation) -> str:
 
 @contextmanager
 def _open_to_read(
-    path: str, settings: Settings | None, empty: Journal, *, history: bool, looks: bool
+    path: str, settings: Settings | None, empty: Record, *, history: bool, looks: bool
 ) -> Iterator[tuple[Observer, str]]:
     """A memory to be read, and why its history cannot be.
 

@@ -158,11 +158,11 @@ def _list_origin_facts(engine: "Engine", versions: Sequence[PathVersion]) -> lis
         facts.append(NoteFact(name, to_one_line(f"{format_actor_name(event.actor)}, {newest.imported.tool}")))
     if isinstance(event.actor, Agent) and event.actor.session:
         facts.append(NoteFact("session", to_one_line(event.actor.session)))
-    path = engine.journal.path
+    directory = engine.journal.files.directory
     if newest.imported is not None:
         prompt, source = newest.imported.prompt, newest.imported.origin
     else:
-        prompt, source = find_prompt(event, Path(path).parent if path is not None else None)
+        prompt, source = find_prompt(event, Path(directory) if directory is not None else None)
     if prompt:
         words = " ".join(prompt.split())
         facts.append(NoteFact("prompt", to_one_line(words if len(words) <= _PROMPT else f"{words[:_PROMPT]}...")))

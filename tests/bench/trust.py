@@ -21,7 +21,8 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 from memtui.core import diffs
 from memtui.core.events import Agent, Change, EntryKind, Event, Version, sha256
 from memtui.journal.bodies import unpack_body
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.record import KnownPath
+from memtui.journal.sqlite import Journal
 from memtui.journal.verify import verify_journal
 from memtui.memory import JOURNAL
 from memtui.memory import open as open_memory

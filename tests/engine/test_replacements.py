@@ -17,7 +17,7 @@ import pytest
 from memtui.core.events import Change, Event, Outside
 from memtui.core.paths import MemoryPath
 from memtui.engine import reconcile
-from memtui.journal.sqlite import KnownPath
+from memtui.journal.record import KnownPath
 from memtui.review.inbox_builder import build_inbox
 from memtui.review.marks import Review
 from tests.conftest import World

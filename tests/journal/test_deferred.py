@@ -41,7 +41,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def count_recorded(memory: Any) -> int:
     """How many events another process finds."""
-    with closing(sqlite3.connect(memory.journal.path)) as other:
+    with closing(sqlite3.connect(memory.journal.files.bells[0])) as other:
         return int(other.execute("SELECT count(*) FROM events").fetchone()[0])
 
 

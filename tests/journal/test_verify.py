@@ -23,9 +23,10 @@ from memtui.core.events import Agent, Change, EntryKind, Event, Memtui, Person, 
 from memtui.engine import Engine
 from memtui.journal import chain
 from memtui.journal.bodies import unpack_body
+from memtui.journal.record import KnownPath
 from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import ReadOnlyConnection, copy_to_memory, open_read_only
-from memtui.journal.sqlite import Journal, KnownPath
+from memtui.journal.sqlite import Journal
 from memtui.journal.verify import verify_journal
 from memtui.journal.verify_report import EventRun, FindingWeight, NotedHead, TextCounts, VerifyReport
 from memtui.store.folder import FolderStore

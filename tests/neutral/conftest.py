@@ -53,7 +53,7 @@ def recorded(tmp_path: Path) -> Recorded:
         memory.execute(
             {"command": "str_replace", "path": "/memories/new.md", "old_str": "a\n", "new_str": "c\n"}, actor=claude
         )
-        state, head = Path(memory.journal.path or "").parent, memory.get_head()[0]
+        state, head = Path(memory.journal.files.directory or ""), memory.get_head()[0]
     (folder / "prefs.md").write_text("- long answers\n- Berlin\n")
     return Recorded(folder, state, head)
 

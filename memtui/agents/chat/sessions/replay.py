@@ -23,7 +23,8 @@ from memtui.core.messages import MessageKey
 from memtui.engine import Engine
 from memtui.engine.calls import CallTracker
 from memtui.engine.history import JournalHistory
-from memtui.journal.sqlite import Journal
+from memtui.journal.record import ReadableRecord
+from memtui.memory import copy_record
 
 LONGEST_PAUSE = 10.0
 """Seconds: a longer pause, such as one in which the person was away, is not waited for as a whole."""
@@ -80,7 +81,7 @@ class ReplayedRecord:
 class RecordedJournal:
     """A copy of the journal of a session's folder: its earlier states, and the changes of others."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: ReadableRecord) -> None:
         self._journal = journal
         self.history = JournalHistory(journal, CallTracker())
 
@@ -91,7 +92,7 @@ class RecordedJournal:
         Raises:
             StateUnusable: It cannot be read.
         """
-        return cls(Journal.copy_from(str(path))) if path.exists() else None
+        return cls(copy_record(path)) if path.exists() else None
 
     def close(self) -> None:
         """Close the copy."""

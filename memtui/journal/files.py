@@ -1,0 +1,34 @@
+"""The files of a journal on this machine, and those that are kept beside it."""
+
+import os
+from collections.abc import Sequence
+
+SET_ASIDE = "-damaged-"
+"""Stands in the name of a damaged journal, between its old name and the time."""
+
+
+class JournalFiles:
+    """What this machine has of a journal. See `memtui.journal.record.RecordFiles`.
+
+    Args:
+        path: The database file; `None` for a journal in memory, which has no files, and nothing beside it.
+    """
+
+    __slots__ = ("_path", "bells", "directory")
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self.directory = os.path.dirname(path) if path is not None else None
+        self.bells: Sequence[str] = (path, f"{path}-wal") if path is not None else ()
+
+    def get_size(self) -> int:
+        if self._path is None:
+            return 0
+        return sum(os.stat(self._path + end).st_size for end in ("", "-wal") if os.path.exists(self._path + end))
+
+    def list_damaged(self) -> list[str]:
+        if self._path is None:
+            return []
+        start = os.path.basename(self._path).partition(".")[0] + SET_ASIDE
+        names = os.listdir(self.directory or ".")
+        return sorted(each for each in names if each.startswith(start) and each.endswith(".db"))
