@@ -1,6 +1,5 @@
 """The journal refuses to forget, to change and to skip, and several processes can append to it."""
 
-import dataclasses
 import os
 import sqlite3
 import subprocess
@@ -11,13 +10,12 @@ from typing import Any
 import pytest
 
 from memtui.core.errors import StateUnusable
-from memtui.core.events import Agent, Change, EntryKind, Event, Person, Version, sha256
+from memtui.core.events import Agent, sha256
 from memtui.journal import chain
 from memtui.journal.bodies import unpack_body
 from memtui.journal.snapshot import copy_to_memory
-from memtui.journal.sqlite import Journal, KnownPath
-
-EVENT = Event(at_us=1, actor=Person(), command="create", path="/memories/f", answer="ok", arguments="{}")
+from memtui.journal.sqlite import Journal
+from tests.journal.making import EVENT, changed
 
 
 @pytest.fixture
@@ -38,20 +36,6 @@ def raw(path: str, sql: str, values: tuple[object, ...] = ()) -> list[Any]:
         return connection.execute(sql, values).fetchall()
     finally:
         connection.close()
-
-
-def changed(text: bytes, name: str = "f") -> Event:
-    version = Version(EntryKind.FILE, sha256(text), len(text))
-    return dataclasses.replace(EVENT, changes=(Change(name, None, version),))
-
-
-def test_events_are_numbered_without_gaps_and_come_back_in_order(journal: Journal) -> None:
-    first = journal.append_events([EVENT, dataclasses.replace(EVENT, path="/memories/g")])
-    (third,) = journal.append_events([dataclasses.replace(EVENT, added=0, removed=0)])
-    assert [event.seq for event in (*first, third)] == [1, 2, 3]
-    assert journal.get_events() == [*first, third]
-    assert journal.get_events(after=1, limit=1) == [first[1]]
-    assert journal.get_head() == (3, third.hash)
 
 
 def test_the_chain_recomputes_from_the_rows(journal: Journal, path: str) -> None:
@@ -81,80 +65,6 @@ def test_the_database_itself_refuses_to_change_the_record(journal: Journal, path
     with pytest.raises(sqlite3.IntegrityError, match=words):
         raw(path, sql)
     assert len(journal.get_events()) == 3
-
-
-@pytest.mark.parametrize("text", [b"", b"x", b"\xff\x00", b"long " * 1_000, bytes(range(256)) * 4])
-def test_a_text_comes_back_as_it_was(journal: Journal, text: bytes) -> None:
-    journal.append_events([changed(text)], texts={sha256(text): text})
-    journal.append_events([changed(text)], texts={sha256(text): text})
-    assert journal.get_text(sha256(text)) == text
-    assert journal.get_text(sha256(b"another")) is None
-
-
-def test_what_is_known_and_the_totals_follow(journal: Journal) -> None:
-    file = KnownPath(Version(EntryKind.FILE, "ab" * 32, 5), (1, 2))
-    journal.append_events(
-        [], known={"d": KnownPath(Version(EntryKind.DIRECTORY), (3,)), "d/f": file, "d0": file, "caf\udce9": file}
-    )
-    assert journal.get_known("d/f") == file
-    assert set(journal.get_known_below("d")) == {"d/f"}
-    assert set(journal.get_known_below("")) == {"d", "d/f", "d0", "caf\udce9"}
-    assert journal.get_totals() == (3, 15)
-    journal.append_events([], known={"d/f": None, "d0": KnownPath(Version(EntryKind.FILE, None, 7), (9,)), "d": None})
-    assert journal.get_totals() == (2, 12)
-    assert journal.get_known("d/f") is None
-
-
-def test_the_events_of_a_path_come_newest_first(journal: Journal) -> None:
-    journal.append_events([changed(b"1"), changed(b"2", "g"), changed(b"3")])
-    assert [event.seq for event in journal.get_path_events("f")] == [3, 1]
-    assert [event.seq for event in journal.get_path_events("f", limit=1)] == [3]
-
-
-def test_an_intent_is_kept_with_its_text_until_it_is_settled(journal: Journal) -> None:
-    event = changed(b"x")
-    begun = journal.add_intent(event, {sha256(b"x"): b"x"})
-    (kept,) = journal.get_intents()
-    assert (kept.id, kept.seq, kept.body) == (begun.id, 1, begun.body)
-    assert kept.event == dataclasses.replace(event, seq=1)
-    assert journal.get_events() == []
-    assert journal.get_text(sha256(b"x")) == b"x"
-    journal.append_events([event], intent=begun.id)
-    assert journal.get_intents() == []
-    other = journal.add_intent(event, {})
-    journal.drop_intent(other.id)
-    assert journal.get_intents() == []
-
-
-def test_what_an_intent_said_is_recorded_byte_for_byte(journal: Journal) -> None:
-    begun = journal.add_intent(changed(b"x"), {sha256(b"x"): b"x"}, found=[changed(b"w")])
-    assert [event.seq for event in journal.get_events()] == [1]
-    known = KnownPath(Version(EntryKind.FILE, sha256(b"x"), 1), (1, 1, 1, 0o600, 7))
-    recorded = journal.finish_intent(begun, {"f": known}, durable=False)
-    assert journal.get_intents() == []
-    assert journal.get_events()[-1] == recorded
-    assert list(journal.iter_bodies(1, 2)) == [(2, begun.body)]
-    assert journal.get_known("f") == known
-    assert journal.verify().intact_until == 2
-
-
-def test_an_event_that_was_overtaken_is_recorded_behind_what_came_in_between(journal: Journal) -> None:
-    begun = journal.add_intent(changed(b"x"), {sha256(b"x"): b"x"})
-    journal.append_events([changed(b"w", "g")], texts={sha256(b"w"): b"w"})
-    recorded = journal.finish_intent(begun, {}, durable=False)
-    assert (begun.seq, recorded.seq) == (1, 2)
-    assert dataclasses.replace(recorded, seq=0, hash="") == begun.event
-    assert journal.get_intents() == []
-    assert journal.verify().intact_until == 2
-
-
-def test_all_events_are_recorded_or_none(journal: Journal) -> None:
-    journal.append_events([EVENT])
-    with pytest.raises(TypeError):
-        journal.append_events([EVENT, dataclasses.replace(EVENT, path=object())], known={"f": None})
-    assert len(journal.get_events()) == 1
-    journal.append_events([EVENT])
-    assert journal.get_head()[0] == 2
 
 
 def test_a_journal_is_the_owners_alone(journal: Journal, path: str) -> None:
@@ -195,14 +105,6 @@ def test_a_damaged_row_is_said_and_not_thrown(journal: Journal, path: str) -> No
     raw(path, "UPDATE intents SET body = x'00'")
     with pytest.raises(StateUnusable, match="damaged"):
         journal.get_intents()
-
-
-def test_a_closed_journal_is_an_error_of_ours(journal: Journal) -> None:
-    journal.close()
-    with pytest.raises(StateUnusable):
-        journal.get_head()
-    with pytest.raises(StateUnusable):
-        journal.append_events([EVENT])
 
 
 def state_of(directory: Path) -> dict[str, tuple[bytes, int]]:
