@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import socket
-import stat
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -16,9 +15,10 @@ from memtui import memory as memory_module
 from memtui.agents.mcp import ASK_SECONDS, ServerOptions
 from memtui.cli import context, output
 from memtui.cli.context import load_memory_settings, parse_guidance
-from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
+from memtui.cli.output import ExitCode, UsageError
 from memtui.cli.parsing import Options, Parser, Verb, make_number_parser
-from memtui.cli.ports import HOST, bind_port, parse_port
+from memtui.cli.ports import HOST, bind_local_socket, bind_port, parse_port
+from memtui.cli.private_files import read_private_file, require_outside
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import StateUnusable
 from memtui.core.paths import format_path
@@ -66,7 +66,7 @@ def run_mcp(options: Options, arguments: argparse.Namespace) -> int:
     token = _load_token(arguments.token_file, path) if arguments.token_file is not None else ""
     bound = bind_port(arguments.http, "--http 0") if arguments.http is not None else None
     if arguments.socket is not None:
-        bound = _bind_local_socket(arguments.socket, path)
+        bound = bind_local_socket(require_outside(arguments.socket, path))
     if bound is None:
         from memtui.agents.mcp.stdio import take_stdio  # noqa: PLC0415 - start-up: loads the MCP package
 
@@ -139,81 +139,14 @@ def _describe_access(bound: socket.socket, arguments: argparse.Namespace) -> str
 
 def _load_token(given: str, folder: str) -> str:
     """The token in a file, which is made if it is not there. Raises `Failure` for one that others can read."""
-    path = _require_outside(given, folder)
+    path = require_outside(given, folder)
     shown = format_path(path)
-    with contextlib.suppress(FileExistsError):
-        try:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise Failure(
-                ExitCode.OUTPUT, f"{shown} could not be created: {format_os_error(error)}. Nothing was started."
-            ) from error
-        with open(fd, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with open(fd, "rb") as file:
-            mode = os.fstat(fd).st_mode
-            data = file.read(_LONGEST_TOKEN + 1) if stat.S_ISREG(mode) else b""
-    except OSError as error:
-        raise NotFound(f"{shown} cannot be read: {format_os_error(error)}. Nothing was started.") from error
-    if mode & 0o077:
-        raise Failure(ExitCode.REFUSED, f"Other users can read {shown}. Nothing was started. To fix it: chmod 600 FILE")
+    data = read_private_file(path, _LONGEST_TOKEN + 1, lambda: secrets.token_urlsafe(32) + "\n")
     token = data.strip()
     if not _LEAST_TOKEN <= len(token) <= _LONGEST_TOKEN or not _TOKEN.fullmatch(token):
         words = f"a token is {_LEAST_TOKEN} to {_LONGEST_TOKEN} letters, digits and - . _ ~ + / = on one line"
         raise UsageError(f"memtui mcp: {shown} holds no valid token: {words}. Nothing was started.")
     return token.decode("ascii")
-
-
-def _require_outside(given: str, folder: str) -> str:
-    """A path of the machine. Raises `Failure` for one inside the memory folder, where an agent could read it."""
-    expanded = os.path.expanduser(given)
-    path = os.path.join(os.path.realpath(os.path.dirname(expanded) or "."), os.path.basename(expanded))
-    if f"{path}/".startswith(folder.rstrip("/") + "/"):
-        raise Failure(
-            ExitCode.REFUSED, f"Refused: {format_path(path)} is inside the memory folder. Nothing was started."
-        )
-    return path
-
-
-def _bind_local_socket(given: str, folder: str) -> socket.socket:
-    """A Unix socket that only its owner can connect to. Raises `Failure` where something else is."""
-    path = _require_outside(given, folder)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)  # there is no moment in which others could connect
-    try:
-        if stat.S_ISSOCK(_get_mode(path)) and not _is_served(path):
-            os.unlink(path)  # its program has died
-        bound.bind(path)
-        bound.listen()
-    except OSError as error:
-        bound.close()
-        raise Failure(
-            ExitCode.CONFLICT,
-            f"{format_path(path)} cannot be used as a socket: {format_os_error(error)}. Nothing was started.",
-        ) from error
-    finally:
-        os.umask(before)
-    return bound
-
-
-def _get_mode(path: str) -> int:
-    try:
-        return os.lstat(path).st_mode
-    except FileNotFoundError:
-        return 0
-
-
-def _is_served(path: str) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
-        try:
-            peer.connect(path)
-        except ConnectionRefusedError:
-            return False
-    return True
 
 
 def _open_memory(path: str, options: Options) -> "tuple[Engine, str | None]":

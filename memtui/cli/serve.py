@@ -1,4 +1,4 @@
-"""`memtui serve`: a folder for programs on this machine that have no terminal. So far that is a web browser."""
+"""`memtui serve`: folders for programs that have no terminal: a web browser, and clients of the memory stores' API."""
 
 import argparse
 import os
@@ -6,29 +6,50 @@ from importlib.util import find_spec
 
 from memtui.cli import context, output
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
-from memtui.cli.ports import bind_port, parse_port
+from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
+from memtui.cli.ports import HOST, bind_port, parse_port
 from memtui.core.paths import format_path
 
 _parse_viewers = make_count_parser("number from 1 to 16", least=1, most=16)
+_parse_rate = make_number_parser("number of requests a second from above 0 to 100000", most=100_000, zero=False)
 
 
 def add_serve_options(parser: Parser) -> None:
-    parser.add_value("folder", "DIR", "the memory folder", nargs="?")
+    parser.add_value("folders", "DIR", "memory folders; with --web one", nargs="*")
     parser.add_flag("--web", "the read-only browser, in a web browser")
+    parser.add_flag("--api", "the memory stores' API; each DIR is a store")
+    parser.add_value("--stores", "ROOT", "the same; each folder in ROOT is a store")
+    parser.add_value("--tokens", "FILE", "with --api: who may do what; created if missing")
     parser.add_value("--port", "PORT", "a port of 127.0.0.1; default: any free one", type=parse_port, default=0)
-    parser.add_value("--max-viewers", "N", "pages that look at a time; default 4", type=_parse_viewers, default=4)
+    parser.add_value("--socket", "PATH", "with --api: a Unix socket, for your user only")
+    parser.add_value("--log", "FILE", "with --api: the log; default: stderr")
+    parser.add_value("--tls-cert", "FILE")
+    parser.add_value("--tls-key", "FILE")
+    parser.add_value("--bind", "ADDRESS", default=HOST)
+    parser.add_value("--allow-host", "NAME", action="append")
+    parser.add_value("--rate", "N", type=_parse_rate, default=100.0)
+    parser.add_value("--max-viewers", "N", type=_parse_viewers, default=4)
 
 
 def run_serve(options: Options, arguments: argparse.Namespace) -> int:
+    is_api = arguments.api or arguments.stores is not None
+    if is_api and arguments.web:
+        raise UsageError("memtui serve: --web does not go with --api and --stores. Leave one of them out.")
+    if is_api:
+        from memtui.cli.serve_stores import serve_stores_api  # noqa: PLC0415 - start-up: only for a server
+
+        return serve_stores_api(options, arguments)
     if not arguments.web:
         raise UsageError(
             "memtui serve: what is served has to be named. Nothing was started. "
-            "For the browser in a web browser: memtui serve --web DIR"
+            "For the browser in a web browser: memtui serve --web DIR. "
+            "For programs: memtui serve --api DIR --tokens FILE"
         )
+    if len(arguments.folders) > 1:
+        raise UsageError("memtui serve --web: one folder is shown. Give one.")
     if find_spec("websockets") is None:
         raise UsageError("memtui serve --web needs one more package: pip install 'memtui[web]'")
-    folder = context.resolve_folder(options, arguments.folder)
+    folder = context.resolve_folder(options, arguments.folders[0] if arguments.folders else None)
     context.report_setting_problems(context.load_config(options, folder), options)
     try:
         from memtui.web.gate import Gate  # noqa: PLC0415 - start-up: only for a server
