@@ -180,10 +180,9 @@ class StoreCatalog:
                 created_us=changed_us,
                 updated_us=changed_us,
             )
-        now_us = self._now_us()
-        info = StoreInfo(
-            id=_make_id(), name=key, created_us=now_us, updated_us=now_us, since=kept.since if kept is not None else 0
-        )
+        since = kept.since if kept is not None else 0
+        changed_us = min(os.stat(folder).st_mtime_ns // 1_000, self._now_us())
+        info = StoreInfo(id=_make_id(), name=key, created_us=changed_us, updated_us=changed_us, since=since)
         self._save_info(folder, info)
         return info
 

@@ -47,6 +47,9 @@ class MemoryUpdate:
     expected: str | None = None
 
 
+_REASON = "by the API"
+
+
 class _Overtaken(Exception):
     """Another program was faster: nothing was done."""
 
@@ -116,14 +119,15 @@ class MemoryWriter:
             return
         if row.sha256 is None:
             raise make_invalid("This version is a deletion: it holds no content that could be removed.")
-        found = self._memory.redact(event=row.seq, reason="by the API", rehearse=True, actor=self._actor)
-        if found.changes:
-            paths = ", ".join(format_api_path(change.path) for change in found.changes[:3])
-            raise make_invalid(f"The content is current, at {paths}. Update or delete that memory first.")
-        done = self._memory.redact(event=row.seq, reason="by the API", actor=self._actor)
-        if done.event is None:
-            raise make_invalid(done.problem or "Nothing was removed.")
+        found = self._memory.redact(event=row.seq, reason=_REASON, rehearse=True, actor=self._actor)
+        holders = [*self._index.find_holders(row.sha256), *(change.path for change in found.changes)]
+        if holders:
+            where = format_api_path(holders[0])
+            raise make_invalid(f"The content is current, at {where}. Update or delete that memory first.")
+        done = self._memory.redact(event=row.seq, reason=_REASON, actor=self._actor)
         self._index.refresh()
+        if self._index.get_redaction(row) is None:
+            raise make_invalid(done.problem or " ".join(done.left) or "There is no text to remove.")
 
     # How
 
@@ -164,8 +168,10 @@ class MemoryWriter:
         write = {"command": "create", "path": _name(current.path), "file_text": text}
         proposal = self._memory.propose(write, actor=self._actor)
         if proposal is None:
-            self._refuse(write)
-            return self._rename(current, path)
+            answer = self._refuse(write)
+            if answer.is_error:
+                raise make_refusal_error(answer)
+            return self._rename(current, path)  # where secrets are left out, what is left may be what stands there
         if not _begins_with(proposal.changes, current):
             raise _Overtaken
         change = _get_change(proposal.changes, current.path)

@@ -124,6 +124,11 @@ class MemoryIndex:
         with self._lock:
             return self._live.get(path)
 
+    def find_holders(self, sha256: str) -> list[str]:
+        """The paths at which a text stands now."""
+        with self._lock:
+            return [path for path, memory in self._live.items() if memory.current.sha256 == sha256]
+
     def find_version(self, version_id: str) -> VersionRow | None:
         with self._lock:
             row = self._versions.get(version_id)
