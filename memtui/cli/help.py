@@ -36,6 +36,7 @@ TOPICS = (
         "chat",
         "agents",
         "folders",
+        "shared",
         "audit",
         "scripting",
     ),

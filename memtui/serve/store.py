@@ -9,8 +9,10 @@ from memtui.engine import Engine
 from memtui.serve.errors import make_busy, make_missing
 from memtui.serve.index import MemoryIndex, MemoryRecord
 
-_LOOK_SECONDS = 1.0
-"""How long a look at the whole folder is good for; a single memory is looked at each time."""
+_LOOK_SHARE = 4.0
+"""For how many times as long as it took a look at the whole folder is good. A single memory is looked at each time."""
+_LONGEST_LOOK = 2.0
+"""The longest time for which one is good, in seconds."""
 
 
 class OpenStore:
@@ -39,7 +41,7 @@ class OpenStore:
         self.is_closing = False
         self._opening = threading.Lock()
         self._is_open = False
-        self._looked = -_LOOK_SECONDS
+        self._look_again = 0.0
 
     def open(self, connect: Callable[[], Engine]) -> None:
         """Open the folder, if it is not yet."""
@@ -78,13 +80,14 @@ class OpenStore:
         Raises:
             FolderMissing, StateUnusable, MemoryClosed: It could not be looked.
         """
-        now = time.monotonic()
-        if paths is not None or now - self._looked >= _LOOK_SECONDS:
+        began = time.monotonic()
+        if paths is not None or began >= self._look_again:
             try:
                 self.memory.reconcile(paths)
             except LockTimeout:
                 pass  # a writer is at it: what is recorded by now is told
             else:
                 if paths is None:
-                    self._looked = now
+                    ended = time.monotonic()
+                    self._look_again = ended + min((ended - began) * _LOOK_SHARE, _LONGEST_LOOK)
         self.index.refresh()

@@ -54,6 +54,12 @@ shared = "read"
 
 
 @pytest.fixture(autouse=True)
+def _look_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each list look at the folder, however soon after the last one."""
+    monkeypatch.setattr("memtui.serve.store._LOOK_SHARE", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Everything that depends on the user lies in a place of the test's own."""
     for name in ("MEMTUI_DIR", "MEMTUI_READ_ONLY", "MEMTUI_CONFIG", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
