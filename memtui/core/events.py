@@ -15,7 +15,6 @@ from memtui.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from memtui.core.images import Image
-    from memtui.core.messages import MessageKey
 
 # Folder entries: cheap values that the watcher compares and the screens draw; content is not read for them.
 
@@ -233,14 +232,14 @@ class Answer:
         is_error: Whether it is a refusal or a fault.
         recorded: The event as it was recorded, or one that is recorded in a moment: see `event`.
         image: What was viewed, where that is an image: it belongs behind the text.
-        refusal: Which row of the message table the text is, where the command was refused.
+        refusal: The name of the message that the text is, such as `PROTECTED`, where the command was refused.
     """
 
     text: str
     is_error: bool
     recorded: Event | PendingEvent
     image: "Image | None" = None
-    refusal: "MessageKey | None" = None
+    refusal: str = ""
 
     @property
     def event(self) -> Event:

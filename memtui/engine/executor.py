@@ -452,8 +452,8 @@ class Executor:
         text = refusal.format_text(self._context.settings.messages)
         event = call.make_event(answer=str(conceal_secrets(text, call.secrets)), is_error=True)
         if ledger is None:
-            return Answer(text, True, self._defer(event), refusal=refusal.message)
-        return replace(self.record(text, event, ledger, durable=False), refusal=refusal.message)
+            return Answer(text, True, self._defer(event), refusal=refusal.message.name)
+        return replace(self.record(text, event, ledger, durable=False), refusal=refusal.message.name)
 
     def record(
         self,

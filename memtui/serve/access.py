@@ -23,7 +23,7 @@ from enum import IntEnum
 from memtui.core.events import Actor, Agent, Person
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
-from memtui.serve.errors import ApiError, make_forbidden, make_missing
+from memtui.serve.errors import AUTHENTICATION, RATE_LIMIT, ApiError, make_forbidden, make_missing
 
 LEAST_TOKEN, LONGEST_TOKEN = 16, 1_000
 MOST_FILE_BYTES = 262_144
@@ -108,7 +108,7 @@ class TokenChecker:
             if (wait := self._failures.take()) > 0:
                 raise make_rate_error(wait)
             words = "A valid token is needed: as X-Api-Key, or as Authorization: Bearer."
-            raise ApiError(401, "authentication_error", words, {"www-authenticate": "Bearer"})
+            raise ApiError(401, AUTHENTICATION, words, {"www-authenticate": "Bearer"})
         return client
 
     def _match(self, given: str) -> Client | None:
@@ -142,7 +142,7 @@ class TokenBucket:
 
 def make_rate_error(wait: float) -> ApiError:
     seconds = max(int(wait + 0.999), 1)
-    return ApiError(429, "rate_limit_error", "Too many requests.", {"retry-after": str(seconds)})
+    return ApiError(429, RATE_LIMIT, "Too many requests.", {"retry-after": str(seconds)})
 
 
 def _parse_bearer(given: str) -> str:

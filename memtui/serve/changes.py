@@ -191,7 +191,7 @@ class MemoryWriter:
         answer = self._refuse(command)
         if not answer.is_error:
             return ()
-        if answer.refusal in (MessageKey.EXISTS, MessageKey.DESTINATION_EXISTS) and self._remove_empty(path):
+        if answer.refusal in (MessageKey.EXISTS.name, MessageKey.DESTINATION_EXISTS.name) and self._remove_empty(path):
             raise _Overtaken  # by nobody: the path is free now
         raise make_refusal_error(answer)
 

@@ -87,7 +87,7 @@ def make_refusal_error(answer: Answer) -> ApiError:
     """The error for a command that the engine refused, in the engine's words."""
     words = answer.text.removeprefix("Error: ").replace(f"{ROOT_NAME}/", "/")
     words = words if words.endswith((".", "?")) else f"{words}."
-    key = answer.refusal
+    key = MessageKey[answer.refusal] if answer.refusal else None
     if key in _TAKEN:
         return ApiError(409, PATH_CONFLICT, words)
     if key in _FORBIDDEN:
