@@ -12,7 +12,7 @@ import memtui
 ROOT = Path(memtui.__file__).parent
 PLACES = (
     *("ui", "cli", "flows", "editing", "engine", "review", "audit", "core", "agents/chat", "agents/hooks"),
-    *("config", "search", "fs", "store", "journal"),
+    *("config", "search", "fs", "store", "journal", "serve"),
 )
 NOT_HELD = {"core/messages.py": "answers to the model, whose texts are a contract"}
 FORBIDDEN = {

@@ -340,6 +340,7 @@ class Engine(Observer):
         event: int | None = None,
         path: str | None = None,
         match: str | None = None,
+        version: str | None = None,
         reason: str = "",
         rehearse: bool = False,
         actor: Actor = _YOU,
@@ -354,22 +355,23 @@ class Engine(Observer):
             event: The text that this event wrote.
             path: Every text that this path ever held, relative to the folder.
             match: Every text that holds this one.
+            version: The text with this SHA-256, unless a file holds it now.
             reason: Why, for the record; never the text itself.
             rehearse: Whether it is only found out what would be removed.
             actor: Who does it.
 
         Raises:
-            ValueError: Not exactly one of `event`, `path` and `match` is given.
+            ValueError: Not exactly one of `event`, `path`, `match` and `version` is given.
             LockTimeout, FolderMissing, StateUnusable, MemoryClosed: It could not be tried.
         """
-        if sum(each is not None for each in (event, path, match)) != 1:
-            raise ValueError("give one of event, path and match")
+        if sum(each is not None for each in (event, path, match, version)) != 1:
+            raise ValueError("give one of event, path, match and version")
         if self.read_only and not rehearse:
             return RedactionResult(problem="Nothing was removed: this session is read-only.")
         self.reconcile()
         with self._calls.track_change():
             return self._redactor.redact(
-                event=event, path=path, match=match, reason=reason, rehearse=rehearse, actor=actor
+                event=event, path=path, match=match, version=version, reason=reason, rehearse=rehearse, actor=actor
             )
 
     def prune(

@@ -74,11 +74,23 @@ class Redactor:
         self._losses = losses
 
     def redact(
-        self, *, event: int | None, path: str | None, match: str | None, reason: str, rehearse: bool, actor: Actor
+        self,
+        *,
+        event: int | None,
+        path: str | None,
+        match: str | None,
+        version: str | None,
+        reason: str,
+        rehearse: bool,
+        actor: Actor,
     ) -> RedactionResult:
         plan = _RedactionPlan()
         if match is not None:
             problem = self._plan_match(plan, match, reason)
+        elif version is not None:
+            problem = ""
+            self._add_versions(plan, [Version(EntryKind.FILE, version)])
+            plan.own = frozenset()  # what a file holds stays
         elif path is not None:
             problem = self._plan_path(plan, path)
         else:

@@ -113,7 +113,10 @@ class StoreCatalog:
         self._most_open = most_open
         self._now_us = now_us
         self._lock = threading.RLock()
-        self._infos: dict[str, StoreInfo] = {}
+        self._infos: dict[str, tuple[tuple[int, int], StoreInfo]] = {}
+        """By folder, each with the stamp of its file: another server may change it."""
+        self._found: dict[str, StoreEntry] = {}
+        """The entries that were asked for last, by id."""
         self._open: OrderedDict[str, OpenStore] = OrderedDict()
 
     def close(self) -> None:
@@ -140,9 +143,16 @@ class StoreCatalog:
 
     def find(self, store_id: str) -> StoreEntry:
         """A store; raises `ApiError` if there is none."""
+        entry = self._found.get(store_id)
+        if entry is not None and os.path.isdir(entry.folder) and not os.path.islink(entry.folder):
+            info = self._get_info(entry.key, entry.folder)
+            if info.id == store_id:
+                return replace(entry, info=info)
         for entry in self.iter_entries():
             if entry.info.id == store_id:
+                self._found[store_id] = entry
                 return entry
+        self._found.pop(store_id, None)
         raise make_missing("memory store", store_id)
 
     def check(self) -> None:
@@ -162,16 +172,18 @@ class StoreCatalog:
             )
 
     def _get_info(self, key: str, folder: str) -> StoreInfo:
+        path = get_state_directory(folder, self._options.get_state(folder)) / _FILE
         with self._lock:
-            if (info := self._infos.get(folder)) is None:
-                info = self._infos[folder] = self._load_info(key, folder)
+            stamp, known = _get_stamp(path), self._infos.get(folder)
+            if known is not None and known[0] == stamp:
+                return known[1]
+            kept = _read_info(path)
+            info = kept if kept is not None and kept.deleted_us is None else self._begin_info(key, folder, kept)
+            self._infos[folder] = _get_stamp(path), info
             return info
 
-    def _load_info(self, key: str, folder: str) -> StoreInfo:
-        path = get_state_directory(folder, self._options.get_state(folder)) / _FILE
-        kept = _read_info(path)
-        if kept is not None and kept.deleted_us is None:
-            return kept
+    def _begin_info(self, key: str, folder: str, kept: StoreInfo | None) -> StoreInfo:
+        """What is said of a folder that was no store yet, or none any more."""
         if self._options.read_only:
             changed_us = os.stat(folder).st_mtime_ns // 1_000
             return StoreInfo(
@@ -242,7 +254,6 @@ class StoreCatalog:
                 updated_us=now_us,
             )
             self._save_info(folder, info)
-            self._infos[folder] = info
             return StoreEntry(key, folder, info, True)
 
     def _make_folder(self, root: str, name: str) -> str:
@@ -269,7 +280,6 @@ class StoreCatalog:
             if info != before:
                 info = replace(info, updated_us=self._now_us())
                 self._save_info(entry.folder, info)
-                self._infos[entry.folder] = info
             return replace(entry, info=info)
 
     def archive(self, entry: StoreEntry) -> StoreEntry:
@@ -299,7 +309,6 @@ class StoreCatalog:
                 ) from error
             with self._lock:
                 self._save_info(entry.folder, replace(entry.info, since=head, deleted_us=self._now_us()))
-                self._infos.pop(entry.folder, None)
                 self._open.pop(entry.folder, None)
         store.close()
 
@@ -310,6 +319,15 @@ class StoreCatalog:
 
 def _make_id() -> str:
     return f"memstore_{secrets.token_hex(12)}"
+
+
+def _get_stamp(path: Path) -> tuple[int, int]:
+    """Numbers that differ once a file was replaced; zeros for none."""
+    try:
+        seen = path.stat()
+    except OSError:
+        return 0, 0
+    return seen.st_mtime_ns, seen.st_ino
 
 
 def _read_info(path: Path) -> StoreInfo | None:

@@ -119,12 +119,10 @@ class MemoryWriter:
             return
         if row.sha256 is None:
             raise make_invalid("This version is a deletion: it holds no content that could be removed.")
-        found = self._memory.redact(event=row.seq, reason=_REASON, rehearse=True, actor=self._actor)
-        holders = [*self._index.find_holders(row.sha256), *(change.path for change in found.changes)]
-        if holders:
+        if holders := self._index.find_holders(row.sha256):
             where = format_api_path(holders[0])
             raise make_invalid(f"The content is current, at {where}. Update or delete that memory first.")
-        done = self._memory.redact(event=row.seq, reason=_REASON, actor=self._actor)
+        done = self._memory.redact(version=row.sha256, reason=_REASON, actor=self._actor)
         self._index.refresh()
         if self._index.get_redaction(row) is None:
             raise make_invalid(done.problem or " ".join(done.left) or "There is no text to remove.")

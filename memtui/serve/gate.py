@@ -131,7 +131,7 @@ class RequestGate:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise ApiError(400, INVALID, "The client has gone.")
+                        raise ApiError(400, INVALID, "The client closed the connection.")
                     body += message.get("body", b"")
                     if len(body) > MOST_BODY_BYTES:
                         raise _make_size_error()

@@ -239,6 +239,16 @@ async def test_a_version_is_redacted_by_a_person_and_the_memory_stays(store: Sto
         assert memory.journal.verify().findings == ()
 
 
+async def test_of_an_event_that_wrote_several_texts_one_is_redacted(store: Store, served: Served) -> None:
+    prefs, today = await store.find("/prefs.md"), await store.find("/notes/today.md")  # found in one look
+    for memory in (prefs, today):
+        await store.update(memory.id, content="other")
+    person = Store(served.connect(ADA), store.id)
+    await person.versions.redact(prefs.memory_version_id, memory_store_id=store.id)
+    kept = await store.versions.retrieve(today.memory_version_id, memory_store_id=store.id)
+    assert (kept.content, kept.redacted_at) == ("standup at ten\n", None)
+
+
 async def test_a_text_that_is_current_elsewhere_is_not_redacted(store: Store, served: Served) -> None:
     made = await store.create("/a.md", "the same")
     await store.update(made.id, content="other")

@@ -122,6 +122,20 @@ async def test_an_archived_store_is_read_and_not_written(served: Served) -> None
     assert (await store.versions.redact(made.memory_version_id, memory_store_id=store.id)).redacted_at
 
 
+async def test_what_one_server_says_of_a_store_another_one_says_too(serve: Serve) -> None:
+    first, second = serve().connect(), serve().connect()
+    store_id = await find_store(first, "team")
+    assert await find_store(second, "team") == store_id
+    await first.beta.memory_stores.update(store_id, name="Team")
+    assert (await second.beta.memory_stores.retrieve(store_id)).name == "Team"
+    await second.beta.memory_stores.archive(store_id)
+    with pytest.raises(anthropic.BadRequestError, match="archived"):
+        await Store(first, store_id).create("/a.md", "x")
+    await first.beta.memory_stores.delete(store_id)
+    with pytest.raises(anthropic.NotFoundError):
+        await second.beta.memory_stores.retrieve(store_id)
+
+
 async def test_a_deleted_store_is_gone_and_a_person_can_have_it_back(serve: Serve) -> None:
     served = serve()
     client = served.connect()
