@@ -165,7 +165,7 @@ def _require_outside_all(given: str, places: Iterable[str]) -> str:
 def _open_log(given: str | None, places: Iterable[str]) -> Callable[[str], object]:
     """What takes the lines of the log: the end of a file, or standard error."""
     if given is None:
-        return lambda line: output.write_stderr([line])
+        return lambda line: output.write_stderr([f"{line}\n"])
     path = _require_outside_all(given, places)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK

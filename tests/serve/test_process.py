@@ -117,6 +117,22 @@ def test_the_sdk_works_against_a_server(start: Callable[..., Serving], place: Pa
     assert [each["event"] for each in events] == ["started", *["request"] * 6, "ended"]
 
 
+def test_without_a_file_the_log_is_on_stderr_a_line_for_each_record(place: Path) -> None:
+    words = ["--stores", "stores", "--tokens", "tokens.toml", "--quiet"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "serve", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=place, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        httpx2.get(f"{url}/healthz")
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=LIMIT)[1]
+    assert process.returncode == 130
+    assert [json.loads(line)["event"] for line in said.splitlines()] == ["started", "request", "ended"]
+
+
 def test_a_port_answers_only_to_its_own_name(start: Callable[..., Serving]) -> None:
     serving = start()
     headers = {"x-api-key": ADA}
