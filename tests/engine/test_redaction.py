@@ -109,9 +109,24 @@ def test_what_cannot_be_removed_is_said(with_secret: Any, asked: dict[str, Any],
 
 
 def test_exactly_one_thing_is_redacted_at_a_time(with_secret: Any) -> None:
-    for asked in ({}, {"event": 1, "path": "a"}):
+    for asked in ({}, {"event": 1, "path": "a"}, {"match": "a", "version": "0" * 64}):
         with pytest.raises(ValueError, match="give one of"):
             with_secret.main.redact(**asked)
+
+
+def test_one_version_is_removed_and_no_file_that_holds_it(with_secret: Any) -> None:
+    engine = with_secret.main
+    rows = engine.history.versions_of("a")
+    current, secret = rows[0].after, rows[1].after
+    before = with_secret.tree()
+    assert engine.redact(version=secret.sha256, reason="it must go").problem == ""
+    assert engine.history.text(secret) is None
+    assert engine.history.text(rows[-1].after) == b"harmless\n"
+    engine.redact(version=current.sha256)
+    assert engine.history.text(current) == before["a"]
+    assert with_secret.tree() == before
+    assert engine.redact(version="0" * 64).problem.startswith("Nothing was removed")
+    insist_on_chain(engine)
 
 
 def test_a_text_in_names_is_said_since_it_stays(with_secret: Any) -> None:
