@@ -13,6 +13,7 @@ from memtui.core.history import ActionResult, SkipReason
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME
+from memtui.engine.files import NoteEdits
 from memtui.serve import MOST_CONTENT_BYTES
 from memtui.serve.errors import (
     API,
@@ -175,7 +176,10 @@ class MemoryWriter:
         change = _get_change(proposal.changes, current.path)
         screened = proposal.texts[change.after.sha256 or ""] if change.after is not None else b""
         done = self._memory.files.move(
-            {current.path: path}, expected={current.path: change.before}, texts={path: screened}, actor=self._actor
+            {current.path: path},
+            expected={current.path: change.before},
+            edit=lambda: NoteEdits({path: screened}),
+            actor=self._actor,
         )
         if done.event is None or done.problem:
             raise _make_action_error(done, path)
