@@ -78,6 +78,7 @@ class MessageKey(Enum):
     MISSING = "Error: The path {path} does not exist"
     DELETE_ROOT = "Error: Cannot delete the /memories directory itself"
     RENAMED = "Successfully renamed {old_path} to {new_path}"
+    LINKS_BROKEN = "These links lead nowhere now: {places}"
     DESTINATION_EXISTS = "Error: The destination {path} already exists"
     RENAME_ROOT = "Error: Cannot rename the /memories directory itself"
     RENAME_INTO_ITSELF = "Error: Cannot rename {old_path} into itself: {new_path}"

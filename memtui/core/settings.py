@@ -14,11 +14,13 @@ from memtui.core.messages import Profile
 Creating = Literal["overwrite", "refuse"]
 SecretPolicy = Literal["flag", "block", "redact"]
 Durability = Literal["journal", "folder"]
+BrokenLinks = Literal["leave", "tell"]
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "create": get_args(Creating),
     "messages": get_args(Profile),
     "secrets": get_args(SecretPolicy),
     "durability": get_args(Durability),
+    "links_on_agent_rename": get_args(BrokenLinks),
 }
 
 
@@ -37,6 +39,9 @@ class Settings:
     secrets: SecretPolicy = "flag"
     """What happens when a command writes a key that is certain by its issuer's format: it is noted on the event,
     refused, or left out of the text and of the history."""
+    links_on_agent_rename: BrokenLinks = "leave"
+    """Whether the answer to an agent's `rename` ends with a line that names the links that lead nowhere now. For the
+    first one, all notes are read."""
     view_char_limit: int = 16_000
     """Characters of text at which the view of a file is cut, at a line's end. A single line can be viewed whole."""
     listing_limit: int = 2_000

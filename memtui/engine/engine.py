@@ -72,7 +72,7 @@ class Engine(Observer):
         self._redactor = Redactor(context, self.history, self._restorer, self._losses)
         self._repairer = Repairer(context)
         self._detector = ExternalChangeDetector(context, self._redactor, self._repairer)
-        self._executor = Executor(context, self._viewer, self._detector.follow_folder)
+        self._executor = Executor(context, self._viewer, self._detector.follow_folder, self._describe_broken_links)
         self.files = FileOperations(context, self._restorer)
         """Putting files in order: moving, copying, deleting, making and protecting them."""
         self.claims = ClaimRecorder(context)
@@ -84,6 +84,11 @@ class Engine(Observer):
             self._context.settler.close()
             self.store.close()
             self.journal.close()
+
+    def _describe_broken_links(self, moves: Mapping[str, str]) -> str:
+        from memtui.engine.link_notice import describe_broken_links  # noqa: PLC0415 - start-up: loads the graph
+
+        return describe_broken_links(self.knowledge, self.get_head()[0], moves)
 
     # Commands
 

@@ -255,12 +255,24 @@ class CommandCall:
 
 
 class Executor:
-    """Carries out commands. The caller keeps the memory open meanwhile."""
+    """Carries out commands. The caller keeps the memory open meanwhile.
 
-    def __init__(self, context: EngineContext, viewer: Viewer, follow_folder: Callable[[], None]) -> None:
+    Args:
+        follow_folder: Attaches to the folder again where it was made anew.
+        describe_links: Names the links that moves, by old paths, would break; empty for none.
+    """
+
+    def __init__(
+        self,
+        context: EngineContext,
+        viewer: Viewer,
+        follow_folder: Callable[[], None],
+        describe_links: Callable[[Mapping[str, str]], str],
+    ) -> None:
         self._context = context
         self._viewer = viewer
         self._follow_folder = follow_folder
+        self._describe_links = describe_links
 
     def begin_call(
         self, command: object, actor: Actor, call_id: str | None, approved: tuple[Change, ...] | None = None
@@ -388,6 +400,11 @@ class Executor:
         plan = Planner(self._context.store, ledger, self._context.settings, totals).plan(command)
         if paths:
             protection.check_changes(call.actor, plan.changes, describe_command(command))
+        tells = self._context.settings.links_on_agent_rename == "tell" and isinstance(call.actor, Agent)
+        if tells and isinstance(command, commands.Rename):
+            with contextlib.suppress(StateUnusable):  # the rename is answered all the same
+                if line := self._describe_links({command.old_path.relative: command.new_path.relative}):
+                    return replace(plan, answer=f"{plan.answer}\n{line}")
         return plan
 
     def _apply_plan(self, call: CommandCall, plan: ChangePlan, ledger: Ledger, transaction: Transaction) -> Answer:
