@@ -321,7 +321,7 @@ def split_event(event: Event) -> EventPhrase:
     actor, path, lead = format_actor(event), format_place(event.path), _LEADS.get(event.result, "")
     if event.command == "found":
         return EventPhrase(lead, "memtui", " found ", *(("", event.note) if event.note else (path, "")))
-    if event.command in _OF_RECORD or _is_of_many(event):
+    if event.command in _OF_RECORD or _name_many(event):
         clause = format_event_clause(event).removesuffix(format_changed_lines(event.added, event.removed))
         return EventPhrase(lead, *((actor, clause.removeprefix(actor)) if clause.startswith(actor) else ("", clause)))
     if event.result is Result.REFUSED:
@@ -352,8 +352,8 @@ def _describe_action(event: Event, style: WordStyle) -> str:
     if event.command in _TAKEN_BACK:
         numbers = _format_numbers(event.undoes, style)
         return f"{_TAKEN_BACK[event.command]} {numbers}{' in ' if numbers else ''}{path}"
-    if _is_of_many(event):
-        return f"{_DONE[event.command]} {event.note}{'' if path == 'the folder' else f' in {path}/'}"
+    if many := _name_many(event):
+        return f"{_DONE[event.command]} {many}"
     if event.command == "redact":
         return f"removed a text of {path} from the history"
     if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
@@ -393,11 +393,8 @@ def format_done(event: Event) -> str:
 
 def format_deed(event: Event) -> str:
     """What was done, as the object of a sentence: `your edit of x.md`, `Claude's deletion of 3 files in notes/`."""
-    path, deed = format_place(event.path), _DEEDS.get(event.command, f"{event.command} of")
-    if _is_of_many(event):
-        target = f"{event.note}{'' if path == 'the folder' else f' in {path}/'}"
-    else:
-        target = path + _format_target(event)
+    deed = _DEEDS.get(event.command, f"{event.command} of")
+    target = _name_many(event) or format_place(event.path) + _format_target(event)
     return f"{format_possessive(event)} {deed} {target}"
 
 
@@ -423,6 +420,18 @@ def _format_target(event: Event) -> str:
 def _get_refusal_reason(event: Event) -> str:
     answer = (event.answer or "").strip().removeprefix("Error: ").split("\n", 1)[0] or event.note
     return answer[:_LONGEST_REASON].rstrip(".") or "no reason is recorded"
+
+
+def _name_many(event: Event) -> str:
+    """`3 files in notes/`, for what a person did to several files at once; else empty."""
+    if event.command == "write" and (count := sum(_is_file(change) for change in event.changes)) > 1:
+        many = format_count(count, "file")
+    elif _is_of_many(event):
+        many = event.note
+    else:
+        return ""
+    path = format_place(event.path)
+    return many if path == "the folder" else f"{many} in {path}/"
 
 
 def _is_of_many(event: Event) -> bool:

@@ -17,6 +17,7 @@ from memtui.core.wording import (
     describe_event,
     format_age,
     format_count,
+    format_deed,
     format_done,
     format_event_clause,
     format_short_count,
@@ -138,6 +139,18 @@ def test_the_pieces_of_a_sentence_leave_the_numbers_of_lines_to_the_list(
 )  # fmt: skip
 def test_what_was_done_to_a_file_that_is_named_already(fields: dict[str, object], words: str) -> None:
     assert format_done(make_event(**fields)) == words
+
+
+def test_an_edit_of_several_files_is_not_called_one_of_their_directory() -> None:
+    kept = Version(EntryKind.FILE, "0" * 64, 1)
+    changes = tuple(Change(f"people/{name}.md", kept, kept) for name in ("ann", "bob"))
+    event = make_event(actor=Person("you"), command="write", path="/memories/people", changes=changes)
+    assert format_deed(event) == "your edit of 2 files in people/"
+    assert describe_event(event) == "You edited 2 files in people/ (+1 -2)."
+    assert (
+        describe_event(make_event(command="write", path="/memories", changes=changes))
+        == "Claude edited 2 files (+1 -2)."
+    )
 
 
 def test_a_mistyped_word_has_one_nearest() -> None:

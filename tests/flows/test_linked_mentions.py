@@ -7,6 +7,7 @@ import memtui
 from memtui.engine import Engine
 from memtui.flows.mentions import link_mentions
 from memtui.knowledge.mentions import Mention, find_mentions
+from memtui.knowledge.parse import parse_note
 from memtui.ui.flows.dialog import PHRASES
 
 
@@ -40,6 +41,15 @@ def test_each_is_linked_where_it_stands_and_line_ends_stay(tmp_path: Path) -> No
     assert words == "Linked 3 mentions in 2 notes. u undoes it."
     assert texts["a.md"] == "[[Green tea]].\r\nAnd [[green tea]]\r\n"
     assert texts["b.md"] == "[[green tea]]\n"
+
+
+def test_in_the_row_of_a_table_the_stroke_of_a_link_ends_no_cell(tmp_path: Path) -> None:
+    table = "| what | when |\n| --- | --- |\n| %s | noon |\n"
+    texts = {"tea.md": "# Green Tea\n", "other.md": "---\ntitle: Green Tea\n---\n", "a.md": table % "The green tea"}
+    words, texts = _link(tmp_path, texts)
+    assert words == "Linked 1 mention in a.md. u undoes it."
+    assert texts["a.md"].split("\n")[2] == "| The [[tea\\|green tea]] | noon |"
+    assert [each.link.target for each in parse_note(texts["a.md"], "a.md").links] == ["tea"]
 
 
 def test_protected_notes_are_left_and_named(tmp_path: Path) -> None:
