@@ -1,18 +1,24 @@
 """How edges came and went: between two events, and in the versions of one note, as lines are blamed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from memtui.core.events import Event
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.unicode import to_one_line
 from memtui.knowledge.analysis import Reach
 from memtui.knowledge.graph import Edge, Graph
 from memtui.knowledge.model import NoteLink, ParsedNote
-from memtui.knowledge.source import GraphSource, History
+from memtui.knowledge.parse import parse_note
+from memtui.knowledge.source import GraphSource, History, is_note
 
 EdgeKey = tuple[str, str, str]
 """What makes an edge of a note the same in two versions: kind, relation, and what is written."""
 _MOST_VERSIONS = 1_000
 """Of a note, the newest, in which its edges are looked for."""
+_MOST_CHARACTERS = 500_000
+"""Of a note whose links are compared while a person waits."""
+_MOST_NAMED = 6
+"""Links that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +125,27 @@ def _list_keys(note: ParsedNote | None) -> dict[EdgeKey, None]:
 
 def make_edge_key(link: NoteLink) -> EdgeKey:
     return link.kind, link.relation, link.link.target
+
+
+def describe_link_changes(old: str, new: str, path: str) -> str:
+    """Which links a change of a note added and removed, as they are written, in a sentence each; empty for none.
+
+    Args:
+        old: The text before.
+        new: The text after it.
+        path: Of the note.
+    """
+    if not is_note(path) or max(len(old), len(new)) > _MOST_CHARACTERS:
+        return ""
+    before, after = _list_keys(parse_note(old, path)), _list_keys(parse_note(new, path))
+    added = [key for key in after if key not in before]
+    removed = [key for key in before if key not in after]
+    return " ".join(
+        f"Links {what}: {_name_some(keys)}." for what, keys in (("added", added), ("removed", removed)) if keys
+    )
+
+
+def _name_some(keys: Sequence[EdgeKey]) -> str:
+    shown = [f"{relation} {target}".lstrip() for _, relation, target in keys[:_MOST_NAMED]]
+    more = f" and {len(keys) - _MOST_NAMED:,} more" if len(keys) > _MOST_NAMED else ""
+    return to_one_line(", ".join(shown)) + more

@@ -12,6 +12,7 @@ from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Outside
 from memtui.core.history import SurroundingCalls
 from memtui.core.unicode import to_one_line
+from memtui.knowledge.past import describe_link_changes
 from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewVerdict
 from memtui.review.inspection import ChangeComparison
 from memtui.ui.controller import Controller, controller_work
@@ -233,7 +234,7 @@ class DetailController(Controller[DiffPaneScreen]):
     def _compare_change(self, file: ChangedFile, is_revealed: bool) -> None:
         worker = get_current_worker()
         is_masked = False
-        drawn = None
+        drawn, links = None, ""
         try:
             found = self.lists.inspection.compare(file)
         except MemoryClosed:
@@ -242,9 +243,12 @@ class DetailController(Controller[DiffPaneScreen]):
             found = ChangeComparison(None, (), "Cannot compare", str(error))
         if found.difference is not None:
             shown, is_masked = mask_difference(found.difference, self.lists.inspection.custom.matcher, file.path)
-            drawn = DiffComparison(found.difference if is_revealed else shown)
+            seen = found.difference if is_revealed else shown
+            drawn, links = DiffComparison(seen), describe_link_changes(seen.before, seen.after, file.path)
         if not worker.is_cancelled:
-            self.screen.post_message(ChangeRead(file, found, drawn, is_masked=is_masked, is_revealed=is_revealed))
+            self.screen.post_message(
+                ChangeRead(file, found, drawn, is_masked=is_masked, is_revealed=is_revealed, links=links)
+            )
 
     @on(ChangeRead)
     def _handle_change(self, message: ChangeRead) -> None:
@@ -261,6 +265,7 @@ class DetailController(Controller[DiffPaneScreen]):
         else:
             how = "shown; {} hides them." if message.is_revealed else "masked; {} reveals."
             remark = f"Values are {how.format(label_key('audit.reveal'))}" if message.is_masked else ""
+            remark = f"{remark} {message.links}".strip()
             self.diff.show(message.drawn, LABELS, short=_SHORT, remark=remark, keep_place=again)
         self._show_verdicts()
         self.screen.refresh_bindings()  # a key reveals what is masked

@@ -98,6 +98,8 @@ class ChangeRead(Message):
     is_masked: bool
     """Whether the texts hold secrets."""
     is_revealed: bool
+    links: str
+    """Which links the change added and removed, as sentences."""
 
 
 @dataclass

@@ -29,6 +29,8 @@ from memtui.core.times import POSSIBLE, PointInTime, parse_point_in_time
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 from memtui.engine.history import diff_event
+from memtui.knowledge.past import describe_link_changes
+from memtui.knowledge.source import decode_note
 from memtui.ui import frame
 from memtui.ui.flows import undo
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
@@ -58,6 +60,8 @@ class _PastTextRead(Message):
     data: bytes | None
     change: LastChange | None
     """The change of the path by the event of the moment."""
+    links: str
+    """Which links it added and removed, as sentences."""
     at: int
     """The number of that event."""
     again: bool
@@ -434,13 +438,15 @@ class PastScreen(OverlayScreen):
         is_text = version is None or version.kind in (EntryKind.FILE, EntryKind.LINK)
         data = self._history.text(version) if is_text else None
         change = next((each for each in reversed(event.changes) if each.path == path), None) if event else None
-        diff = None
+        diff, links = None, ""
         if event is not None and change is not None:
             move = get_single_move(event)
             before = self._history.text(change.after if move and path == move[1] else change.before)
             diff = diff_event(event, before, data)
+            old, new = (decode_note(each) if each else "" for each in (before, data))
+            links = describe_link_changes(old or "", new or "", path)
             version = version or (change.before if change.after is None else None)
-        return _PastTextRead(path, version, data, diff, moment.at, again)
+        return _PastTextRead(path, version, data, diff, links, moment.at, again)
 
     @on(_PastTextRead)
     def _show_note(self, message: _PastTextRead) -> None:
@@ -468,7 +474,7 @@ class PastScreen(OverlayScreen):
             self._preview.show_data(
                 message.path, message.data, self.note, lines=lines, follow=self.follow, again=message.again
             )
-        self.change.change = message.change
+        self.change.change, self.change.links = message.change, message.links
         self._show_titles()
 
     # Words around the panes

@@ -26,6 +26,8 @@ class ChangeView(Widget):
     """
 
     change: reactive[LastChange | None] = reactive(None)
+    links: reactive[str] = reactive("")
+    """Which links it added and removed, as sentences, where that is known."""
 
     def watch_change(self, change: LastChange | None) -> None:
         """Say in a class whether there is one: as one of the screen it would have everything on it styled anew."""
@@ -36,8 +38,10 @@ class ChangeView(Widget):
         if change is None:
             return Content.styled("Not changed since memtui first saw it.", "$text-secondary")
         lines = [Content.styled(truncate(_format_head(change.event, width), width), "bold")]
+        if self.links:
+            lines.append(Content.styled(truncate(self.links, width), "$text-accent"))
         diff = [line for line in change.diff[:_SHOWN] if not line.startswith("@@")] or list(change.diff[:_SHOWN])
-        room = max(height - 1, 1)
+        room = max(height - len(lines), 1)
         for line in diff[: room if len(diff) <= room else room - 1]:
             shown = truncate(f"{line[:1]} {visible(line[1:], newline=' ', tab=TAB)}", width)
             lines.append(Content.styled(shown, _STYLES.get(line[:1], "")))

@@ -163,7 +163,11 @@ def compare_versions(
         detail = "The file did not exist at either time." if nothing else "Both texts are identical, byte for byte."
         return VersionComparison(pair, None, "No difference", detail)
     difference = compare_texts(as_text(old), as_text(new))
-    return VersionComparison(pair, DiffComparison(difference), remark=_format_remark(difference, pair, old, new))
+    from memtui.knowledge.past import describe_link_changes  # noqa: PLC0415 - start-up: loads the graph
+
+    links = describe_link_changes(difference.before, difference.after, pair.newer.path)
+    remark = f"{_format_remark(difference, pair, old, new)} {links}".strip()
+    return VersionComparison(pair, DiffComparison(difference), remark=remark)
 
 
 def as_text(data: bytes) -> str:

@@ -316,6 +316,14 @@ async def test_other_line_ends_and_bytes_that_are_no_text_are_told(memory: Memor
         assert memory.read("a.md") == "one\ntwo\n"
 
 
+async def test_links_that_a_change_added_and_removed_are_listed_beside_its_lines(memory: Memory) -> None:
+    memory.write("a.md", "one [[tea]]\n")
+    memory.write("a.md", "one\n- part_of [[kitchen]]\n")
+    async with memory.shown() as app:
+        said = " ".join(line.strip() for line in app.diff[:2])
+        assert said == "Links added: part_of kitchen. Links removed: tea."
+
+
 async def test_a_missing_last_newline_is_told(memory: Memory) -> None:
     memory.write("a.md", "one\ntwo")
     memory.write("a.md", "one\ntwo\n")

@@ -65,6 +65,20 @@ def rows(past: PastScreen) -> list[str]:
     return [path for path in past.files.outline if path not in past._ghosts]
 
 
+async def test_links_that_an_event_added_and_removed_are_listed_beside_its_lines(opened: Opening) -> None:
+    async with opened() as app:
+        with app.engine() as engine:
+            act(engine, "create", path="/memories/new.md", file_text="one\n\n[[beta]]\n")
+            seq = act(engine, "str_replace", path="/memories/new.md", old_str="[[beta]]", new_str="[[zeta]]")
+        await app.wait_for(lambda: app.actors[-1][1] == "str_replace")
+        past = await travel(app)
+        await to(app, past, seq)
+        await app.wait_for(lambda: past.change.links != "", "the links")
+        assert "Links added: zeta. Links removed: beta." in app.text
+        await to(app, past, seq - 1)
+        await app.wait_for(lambda: past.change.links == "Links added: beta.", "the links of the event before")
+
+
 async def test_stepping_back_and_forth_shows_what_stood_at_each_event(opened: Opening) -> None:
     async with opened() as app:
         made = await make_story(app)
