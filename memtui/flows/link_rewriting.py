@@ -78,7 +78,7 @@ def _plan(
     at = engine.get_head()[0]
     graph = engine.knowledge.get_past(at)  # a copy, which is changed
     files, gone, copied = find_files(graph)
-    find_reason = _ReasonFinder(engine).find
+    find_reason = ReasonFinder(engine).find
     plan = plan_links(
         graph, files, lambda path: _read(engine, path, at), deleted=gone, copies=copied, find_reason=find_reason
     )
@@ -99,14 +99,19 @@ def _read(engine: Engine, path: str, at: int) -> str | None:
         return None
 
 
-class _ReasonFinder:
-    """Says why a note is not rewritten along with others."""
+class ReasonFinder:
+    """Says why a note is not rewritten along with others.
+
+    Args:
+        engine: Of the folder.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._dialect = engine.dialect
         self._protected = engine.files.get_protected()
 
     def find(self, path: str) -> str:
+        """Why a note is left as it is; empty if it may be changed."""
         if any(core_paths.covers(each, path) for each in self._protected):
             return "protected"
         kept = self._dialect.get_rule(path).kept

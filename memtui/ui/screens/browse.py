@@ -10,6 +10,7 @@ A key is bound where its action is, in one of the controllers:
 - `browse_live.py`: `f`, `P` (follow, pause), `]`, `[`, `m`, `M` (unseen changes)
 - `browse_links.py`: `/`, `i`, `y`, Backspace, `:origin`, `A`, `:review` (find, details, copy, back, audit)
 - `browse_graph.py`: `w`, `W`, `O` (links of the note, graph, observations)
+- `browse_relink.py`: `:relink` (links behind a rename by others)
 - `browse_approval.py`: F9 (answer an agent)
 - `panes.py`: `z`, `+`, `_`, `<`, `>`, `=`, Tab (room of the panes, focus)
 
@@ -42,6 +43,7 @@ from memtui.ui.screens.browse_links import AuditController, FindController, Link
 from memtui.ui.screens.browse_live import LAST_SEQ_KEY, FollowController, LiveController
 from memtui.ui.screens.browse_note import NoteController, NoteFindController
 from memtui.ui.screens.browse_pins import PinController
+from memtui.ui.screens.browse_relink import RelinkController
 from memtui.ui.screens.folder import FolderScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.textual_private import get_key_bindings
@@ -70,7 +72,7 @@ _NEED_A_NOTE = frozenset(
 )
 _CHANGING = frozenset(
     {"new", "rename", "copy_to", "delete", "pin", "protect", "edit", "edit_elsewhere"}
-    | {"undo", "redo", "undo_since", *LOSS_ACTIONS}
+    | {"undo", "redo", "undo_since", "relink", *LOSS_ACTIONS}
 )
 """Actions that change the folder or its record."""
 
@@ -96,7 +98,7 @@ class BrowseScreen(FolderScreen):
     CONTROLLERS: ClassVar[tuple[type[Controller[Any]], ...]] = (
         PaneController, ApprovalController, AuditController, LinkController, FindController, EditController,
         SelectionController, PinController, FileController, NoteFindController, HistoryController,
-        FollowController, NoteController, GraphController, PastController, LiveController,
+        FollowController, NoteController, GraphController, RelinkController, PastController, LiveController,
         TreeController, LossController,
     )  # fmt: skip
     PANE_CONTROLLER: ClassVar[type[PaneController[Any]]] = PaneController
@@ -131,6 +133,7 @@ class BrowseScreen(FolderScreen):
         self.attach(NoteFindController(self))
         self.attach(HistoryController(self))
         self.attach(GraphController(self, self.note_view))
+        self.attach(RelinkController(self))
         self.attach(PastController(self))
         self.attach(LossController(self))
         self.attach(FollowController(self))

@@ -367,3 +367,19 @@ async def test_the_first_opening_shows_the_index(opened: Opening, files: tuple[s
     async with opened({}) as app:
         await app.note_of("a.md")
         assert app.cursor == "a.md"
+
+
+async def test_the_links_that_another_program_broke_by_a_rename_are_rewritten_on_demand(opened: Opening) -> None:
+    files = {"MEMORY.md": "- [A](user_a.md)\n", "user_a.md": "one two three\n", "b.md": "[[user_a]]\n"}
+    async with opened(files) as app:
+        await app.press("colon", *"relink", "enter")
+        await app.wait_for(lambda: app.message.startswith("No rename by an agent or another program broke"), "nothing")
+        (app.folder / "user_a.md").rename(app.folder / "ann.md")
+        await app.wait_for(lambda: "2 links lead nowhere since user_a.md was renamed." in app.message, "the offer")
+        assert ":relink rewrites them." in app.text
+        await app.press("colon", *"relink", "enter")
+        await app.wait_for(lambda: app.message.startswith("Rewrote 2 links in 2 notes."), "the answer")
+        assert (app.folder / "MEMORY.md").read_text() == "- [A](ann.md)\n"
+        assert (app.folder / "b.md").read_text() == "[[ann]]\n"
+        await app.press("u")
+        await app.wait_for(lambda: (app.folder / "b.md").read_text() == "[[user_a]]\n", "the undo")
