@@ -105,7 +105,9 @@ def _check_letta_memfs(path: str, text: str, most: int) -> Refusal | None:
     if not path.endswith(".md") or path.startswith("skills/"):
         return None
     if path.rpartition("/")[2] == "MEMORY.md":
-        return Refusal("MEMORY.md must not have front matter", 1) if text.split("\n", 1)[0] == "---" else None
+        if text.split("\n", 1)[0] == "---":
+            return Refusal("MEMORY.md must not have front matter", 1)
+        return _check_length(path, text, most)
     lines = _find_front_lines(text)
     if isinstance(lines, Refusal):
         return lines

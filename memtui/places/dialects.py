@@ -5,6 +5,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Set
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.places.claude_code import DirectoryFinder, find_project, list_configured_directories
 from memtui.places.file_rules import NO_RULE, FileRule, NoteStart, parse_file_rule, parse_note_start
+from memtui.places.letta_limits import LettaLimits, read_letta_limits
 from memtui.places.probe import DirectoryProber, parse_object, read_start
 
 if TYPE_CHECKING:
@@ -47,10 +49,14 @@ class Dialect:
     closed: str = ""
     files: tuple[FileRule, ...] = ()
     starts: tuple[NoteStart, ...] = ()
+    limits: LettaLimits | None = None
+    """Those that are kept in the folder itself; `None` where none are, or where no folder is meant."""
 
     def get_rule(self, path: str) -> FileRule:
         """What a file is, by its path relative to the folder."""
-        return next((rule for rule in self.files if rule.matches(path)), NO_RULE)
+        rule = next((rule for rule in self.files if rule.matches(path)), NO_RULE)
+        most = self.limits.get_most(path) if self.limits is not None else 0
+        return replace(rule, most=most) if most else rule
 
     def is_kind_of(self, folder: str) -> bool:
         """Whether a folder holds what such a one does; nothing of it is opened."""
@@ -152,7 +158,7 @@ def _build_dialect(
     if patterns:
         raise ValueError(f"{name} has an unknown key: {', '.join(patterns)}")
     return Dialect(
-        name, title, **lists, needs=needs, project=project, closed=closed,
+        name, title, **lists, needs=needs, project=project, closed=closed,  # type: ignore[arg-type]
         files=tuple(parse_file_rule(**each) for each in files),
         starts=tuple(parse_note_start(**each) for each in starts),
     )  # fmt: skip
@@ -240,7 +246,8 @@ def recognise_folder(folder: str, *, home: str | None = None) -> Dialect:
     paths = dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder)))
     for dialect in load_dialects():
         if any(dialect.is_recognised(path, home) for path in paths):
-            return dialect
+            limits = read_letta_limits(dialect.name, folder)
+            return replace(dialect, limits=limits) if limits is not None else dialect
     if not paths.keys().isdisjoint(list_configured_directories(home)):
         return get_dialect("claude-code")
     if any(os.path.realpath(memory.path) in paths for memory in _read_basic_memory_projects(home)):
