@@ -40,7 +40,7 @@ MOST_BYTES = 64_000_000
 _KIND = "memtui clean notes 1"
 _HEX = 32  # characters of a digest
 _CHECKS = 32  # of those that were made or asked for last
-_CODE = ("audit", "core", "notes", "places", "scan")
+_CODE = ("audit", "core", "knowledge", "notes", "places", "scan")
 """The packages whose code and data decide what is found."""
 
 

@@ -36,7 +36,7 @@ FEW = 5
 """Findings of one rule in one file that are each told by itself; of more there is one."""
 _NAMED = 3
 _LINES = 200  # lines that are named for programs
-_NAMES = ("target", "path", "symbol", "commit", "address")  # facts that name what was found
+_NAMES = ("target", "path", "symbol", "commit", "address", "part")  # facts that name what was found
 
 _SHARED = (GONE, "gone_in", "gone_on")  # facts that a group has where each of its hits has the same
 

@@ -412,6 +412,7 @@ def find_passed_checks(
         (Family.UPKEEP, "duplicates", ("duplicate", "near-duplicate")),
         (Family.UPKEEP, "values", ("contradiction",)),
         (Family.UPKEEP, "index", _INDEX),
+        (Family.UPKEEP, "schemas", ("schema-mismatch",)),
         (Family.CLAIMS, "claims", on_family[Family.CLAIMS]),
     )
     passed: list[PassedCheck] = []

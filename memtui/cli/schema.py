@@ -18,6 +18,7 @@ from memtui.knowledge.schemas import (
     SchemaPart,
     SchemaProblem,
     compare_schemas,
+    describe_problem,
     find_schemas,
     format_schema_note,
     infer_schema,
@@ -90,12 +91,13 @@ def _print_problems(problems: list[SchemaProblem], types: list[str], options: Op
                 "problem": each.kind,
                 "part": _serialize_part(each.part),
                 "found": each.found or None,
+                "line": each.line or None,
             }
             for each in problems
         ]
         output.print_json({"action": "validate", "checked": types, "problems": rows})
     else:
-        print_rows([(each.path, _format_problem(each)) for each in problems])
+        print_rows([(each.path, describe_problem(each)) for each in problems])
         if not (problems or options.quiet):
             words = "All notes are as their schemas have them." if types else "No note holds a schema."
             output.print_message(words)
@@ -128,11 +130,6 @@ def _format_part(part: SchemaPart) -> tuple[str, str, str]:
     return part.kind, part.name, f"{part.type}{', several' if part.is_list else ''}, {need}"
 
 
-def _format_problem(each: SchemaProblem) -> str:
-    part = f"{each.part.kind} {each.part.name}"
-    return f"{part} is missing" if each.kind == "missing" else f"{part} is {each.found}, and not {each.part.type}"
-
-
 def _format_drift(each: SchemaDrift) -> tuple[str, str, str]:
     if each.now is None and each.kept is not None:
         return each.kept.kind, each.kept.name, "few notes have it"
@@ -153,6 +150,7 @@ def _serialize_part(part: SchemaPart) -> dict[str, object]:
         "name": part.name,
         "type": part.type,
         "list": part.is_list,
+        "values": list(part.values) or None,
         "required": part.is_required,
         "notes": part.count or None,
     }

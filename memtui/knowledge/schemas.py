@@ -2,7 +2,8 @@
 
 A schema says which fields of front matter, categories of observations and types of relations the notes of a type have,
 which of them each one must have, and how many do. It is kept as a note of type `schema` in the short notation that
-Basic Memory reads: `name?: string` is optional, a type with a capital is a relation.
+Basic Memory reads: `name?: string` is optional, a type with a capital is a relation, and `name(enum): [a, b]` has one
+of these values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,12 @@ SCHEMA_TYPE = "schema"
 """The type of a note that holds a schema."""
 REQUIRED, OPTIONAL = 0.95, 0.25
 """The share of notes from which on what they have in common is required, and from which on it is told at all."""
+ENUM = "enum"
+"""The type of a part of which all values are listed."""
 _MOST_PARTS = 200
+_MOST_VALUES = 200
+_NAMED = 5  # values of an enum in a sentence
+_LONGEST = 60  # characters of a value in a sentence
 _LEFT_OUT = frozenset({"title", "type", "permalink", "metadata"})
 """Fields that say which note it is, or hold other ones."""
 _MARKS = "(?"
@@ -35,10 +41,11 @@ class SchemaPart:
     Attributes:
         kind: A `field` of front matter, an `observation` of a category, or a `relation` of a type.
         name: Of the field, the category or the relation.
-        type: `string`, `integer`, `number`, `boolean`, `any`; of a relation `Note`, or as the schema has it.
+        type: `string`, `integer`, `number`, `boolean`, `enum`, `any`; of a relation `Note`, or as the schema has it.
         is_list: Whether a note has several.
         is_required: Whether each note has to have it.
         count: How many notes have it; 0 where a schema was read.
+        values: Of an `enum`, the values that it may have.
     """
 
     kind: PartKind
@@ -47,6 +54,7 @@ class SchemaPart:
     is_list: bool = False
     is_required: bool = False
     count: int = 0
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +65,31 @@ class NoteSchema:
         type: In lower case.
         count: Of how many notes it was inferred; 0 where it was read.
         path: Of the note in which it is kept; empty where it was inferred.
+        is_off: Whether it says that notes are not to be checked.
     """
 
     type: str
     parts: tuple[SchemaPart, ...]
     count: int = 0
     path: str = ""
+    is_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaProblem:
-    """Where a note is not as its schema has it: `missing` a part, or a field of another `type`."""
+    """Where a note is not as its schema has it.
+
+    Attributes:
+        kind: `missing` is a part that it has to have, `type` a field of another type, `value` one that is not listed.
+        found: The type, or the value; empty where the part is missing.
+        line: Of an observation, from 1; else 0.
+    """
 
     path: str
-    kind: Literal["missing", "type"]
+    kind: Literal["missing", "type", "value"]
     part: SchemaPart
     found: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +182,9 @@ def format_schema_note(schema: NoteSchema) -> str:
 
 
 def _format_part(part: SchemaPart) -> str:
-    mark = ("" if part.is_required else "?") + ("(array)" if part.is_list else "")
-    return f"{part.name}{mark}: {part.type}"
+    modifier = f"({ENUM})" if part.values else "(array)" if part.is_list else ""
+    written = f"[{', '.join(map(_quote, part.values))}]" if part.values else part.type
+    return f"{part.name}{'' if part.is_required else '?'}{modifier}: {written}"
 
 
 def _is_plain(name: str) -> bool:
@@ -185,18 +203,39 @@ def parse_schema_note(note: ParsedNote, properties: Mapping[str, object]) -> Not
     if note.type != SCHEMA_TYPE or not isinstance(entity, str) or not (stated or fields):
         return None
     parts = [*_iter_parts(fields, is_field=True), *_iter_parts(stated, is_field=False)]
-    return NoteSchema(entity.strip().casefold(), tuple(parts[:_MOST_PARTS]), 0, note.path)
+    mode = settings.get("validation") if isinstance(settings, dict) else None
+    is_off = mode is False or (isinstance(mode, str) and mode.casefold() == "off")
+    return NoteSchema(entity.strip().casefold(), tuple(parts[:_MOST_PARTS]), 0, note.path, is_off)
 
 
 def _iter_parts(given: object, *, is_field: bool) -> Iterator[SchemaPart]:
     for written, value in given.items() if isinstance(given, dict) else ():
         name = min((written.partition(mark)[0] for mark in _MARKS), key=len).strip()
         rest = written[len(name) :]
-        is_list = "(array" in rest
-        word = value.partition(",")[0].strip() if isinstance(value, str) else "any"
+        before, _, modifier = rest.partition("(")
+        values = _list_values(value) if modifier.strip().startswith(ENUM) else ()
+        word = ENUM if values else value.partition(",")[0].strip() if isinstance(value, str) else "any"
         kind: PartKind = "field" if is_field else "relation" if word[:1].isupper() else "observation"
         if name:
-            yield SchemaPart(kind, name, word or "any", is_list, "?" not in rest)
+            is_list = modifier.strip().startswith("array")
+            yield SchemaPart(kind, name, word or "any", is_list, "?" not in before, values=values)
+
+
+def _list_values(written: object) -> tuple[str, ...]:
+    """The values of an enum: a list, or a text that holds one in brackets and a description behind it."""
+    if isinstance(written, str):
+        inside = written.strip()
+        inside = inside[1:].partition("]")[0] if inside.startswith("[") else inside
+        written = [each.strip() for each in inside.split(",")]
+    found = [_spell_value(each) for each in written[:_MOST_VALUES]] if isinstance(written, list) else []
+    return tuple(each for each in found if each)
+
+
+def _spell_value(value: object) -> str:
+    """A value as it is written in YAML; empty for what is none, such as a list in a list."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip() if isinstance(value, str | int | float) else ""
 
 
 def find_schemas(notes: Iterable[Described]) -> dict[str, NoteSchema]:
@@ -221,8 +260,51 @@ def validate_notes(schema: NoteSchema, notes: Iterable[Described]) -> Iterator[S
             if (part.kind, name) not in has:
                 if part.is_required and not (part.kind == "field" and properties.get(name) is not None):
                     yield SchemaProblem(note.path, "missing", part)
+            elif part.values:
+                yield from _find_wrong_values(part, note, properties)
             elif part.kind == "field" and (wrong := _find_wrong_type(part.type, properties[name])):
                 yield SchemaProblem(note.path, "type", part, wrong)
+
+
+def _find_wrong_values(part: SchemaPart, note: ParsedNote, properties: Mapping[str, object]) -> Iterator[SchemaProblem]:
+    """The values of a note that an enum does not list; the tags behind an observation are none of its value."""
+    if part.kind == "field":
+        given = properties[part.name]
+        stated = [(_spell_value(each), 0) for each in (given if isinstance(given, list) else [given])]
+    else:
+        category = part.name.casefold()
+        found = (each for each in note.observations if each.category.casefold() == category)
+        stated = [(_drop_tags(each.content), each.line) for each in found]
+    for value, line in dict(reversed(stated)).items():
+        if value not in part.values:
+            yield SchemaProblem(note.path, "value", part, value, line)
+
+
+def _drop_tags(content: str) -> str:
+    words = content.split()
+    while len(words) > 1 and words[-1].startswith("#"):
+        words.pop()
+    return " ".join(words)
+
+
+def describe_problem(problem: SchemaProblem) -> str:
+    """What is wrong, as a clause on one line."""
+    part = problem.part
+    what = f"{part.kind} {_shorten(part.name)}"
+    match problem.kind:
+        case "missing":
+            return f"{what} is missing"
+        case "type":
+            return f"{what} is {problem.found}, and not {_shorten(part.type)}"
+        case "value":
+            named = ", ".join(map(_shorten, part.values[:_NAMED]))
+            more = f" and {len(part.values) - _NAMED:,} more" if len(part.values) > _NAMED else ""
+            return f"{what} is {_shorten(problem.found) or 'empty'}, and none of {named}{more}"
+
+
+def _shorten(word: str) -> str:
+    shown = to_one_line(word)
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "..."
 
 
 def _find_wrong_type(wanted: str, value: object) -> str:

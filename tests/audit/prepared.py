@@ -310,6 +310,9 @@ def _upkeep(made: Prepared) -> None:
         "long-note", "upkeep/long.md", "".join(f"Line {number} of a very long story.\n" for number in range(3_000))
     )
     made.put("empty-note", "upkeep/empty.md", "\n\n")
+    schema = "---\ntype: schema\nentity: task\nschema:\n  status(enum): [open, done]\n---\n\nWhat a task has.\n"
+    made.write("upkeep/task-schema.md", schema)
+    made.put("schema-mismatch", "upkeep/task.md", "---\ntype: task\n---\n\n- [status] someday\n")
     entries = "".join(f"- Entry {number} of the index says something else\n" for number in range(210))
     made.put("long-index", "MEMORY.md", f"# Memory\n\n- [Gone](gone-long-ago.md)\n- [All](all.md)\n{entries}")
     made.wanted["index-entry-missing"] = "MEMORY.md"

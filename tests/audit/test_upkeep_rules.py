@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from folders import Folder
 
-from memtui.audit.rules import upkeep
+from memtui.audit.rules import schemas, upkeep
 from memtui.core.events import Agent
 from memtui.core.settings import AuditSettings, Budget, Settings, compute_budgets
 from memtui.engine import Engine
@@ -538,3 +538,51 @@ def test_what_is_kept_of_a_day_is_never_stale(folder: Folder) -> None:
     for name in ("2020-03-01.md", "harbour.md"):
         os.utime(folder.path / name, (1_500_000_000, 1_500_000_000))
     assert [hit.path for hit in folder.hits(upkeep, rules=["stale"])] == ["harbour.md"]
+
+
+# Schemas
+
+_SCHEMA = (
+    "---\ntype: schema\nentity: Task\nschema:\n  status(enum): [open, done]\n  owner: Person\n  note?: string\n{}---\n"
+)
+_FINE = "---\ntype: task\n---\n- [status] open\n- owner [[Ada]]\n"
+
+
+def test_notes_unlike_their_schema_are_told_where_they_are(folder: Folder) -> None:
+    settings = "settings:\n  frontmatter:\n    level?: integer\n"
+    folder.write({
+        "schemas/task.md": _SCHEMA.format(settings), "fine.md": _FINE, "plain.md": "- [status] never\n",
+        "other.md": "---\ntype: person\n---\n- [status] never\n",
+        "bad.md": "---\ntype: task\nlevel: high\n---\n- [status] someday\n",
+    })  # fmt: skip
+    hits = folder.hits(upkeep, rules=["schema-mismatch"])
+    bad = (folder.path / "bad.md").read_text()
+    assert [(hit.path, hit.words, hit.start is not None and bad[hit.start : hit.end]) for hit in hits] == [
+        ("bad.md", "relation owner is missing, by schemas/task.md", False),
+        ("bad.md", "field level is string, and not integer, by schemas/task.md", "level: high"),
+        ("bad.md", "observation status is someday, and none of open, done, by schemas/task.md", "- [status] someday"),
+    ]
+    assert len({hit.identity for hit in hits}) == 3
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        None,
+        _SCHEMA.format("settings:\n  validation: off\n"),
+        _SCHEMA.replace("entity: Task", "entity: person").format(""),
+        "```\n" + _SCHEMA.format("") + "```\n",
+        "---\ntype: schema\n---\nA note about schemas.\n",
+    ],
+)
+def test_nothing_is_told_where_no_schema_asks_for_it(folder: Folder, schema: str | None) -> None:
+    folder.write({"bad.md": "---\ntype: task\n---\n- [status] someday\n"})
+    if schema is not None:
+        folder.write({"schemas/task.md": schema})
+    assert folder.hits(upkeep, rules=["schema-mismatch"]) == []
+
+
+def test_no_note_is_parsed_where_there_is_no_schema(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schemas, "read_properties", lambda _: pytest.fail("a note was parsed"))
+    folder.write({"a.md": _FINE, "b.md": "The type: schema of things.\n"})
+    assert folder.hits(upkeep, rules=["schema-mismatch"]) == []

@@ -4,6 +4,7 @@ from memtui.knowledge.parse import parse_note
 from memtui.knowledge.schemas import (
     Described,
     compare_schemas,
+    describe_problem,
     find_schemas,
     format_schema_note,
     infer_schema,
@@ -84,3 +85,61 @@ def test_hostile_names_do_not_leave_the_notation() -> None:
     text = format_schema_note(infer_schema("p\n---\x1b", people))
     assert "\x1b" not in text
     assert text.count("\n---\n") == 1
+
+
+def make_schema(lines: str) -> Described:
+    return describe(f"---\ntype: schema\nentity: task\n{lines}---\n", "schemas/task.md")
+
+
+def test_the_values_of_an_enum_are_listed_or_in_a_text_with_a_description() -> None:
+    note = make_schema(
+        'schema:\n  status(enum): [open, done, 3, true]\n  size?(enum, how big): "[Small, large], as it feels"\n'
+        "  one(enum): Only\n  empty(enum): []\n  enum: string\n"
+    )
+    parts = {part.name: part for part in find_schemas([note])["task"].parts}
+    assert {name: (part.kind, part.type, part.values, part.is_required) for name, part in parts.items()} == {
+        "status": ("observation", "enum", ("open", "done", "3", "true"), True),
+        "size": ("observation", "enum", ("Small", "large"), False),
+        "one": ("observation", "enum", ("Only",), True),
+        "empty": ("observation", "any", (), True),
+        "enum": ("observation", "string", (), True),
+    }
+
+
+def test_a_value_that_an_enum_does_not_list_is_a_problem() -> None:
+    schema = find_schemas(
+        [make_schema("schema:\n  status(enum): [open, done]\nsettings:\n  frontmatter:\n    level?(enum): [1, 2]\n")]
+    )["task"]
+    good = describe("---\ntype: task\nlevel: 2\n---\n- [Status] open #now\n- [status] done\n")
+    plain = describe("---\ntype: task\n---\n- [status] open\n")
+    bad = describe("---\ntype: task\nlevel: [1, 7]\n---\n\n- [status] open\n- [status] someday\n", "bad.md")
+    assert list(validate_notes(schema, [good, plain])) == []
+    problems = list(validate_notes(schema, [bad]))
+    assert [(each.kind, each.part.name, each.found, each.line) for each in problems] == [
+        ("value", "level", "7", 0), ("value", "status", "someday", 7)
+    ]  # fmt: skip
+    assert [describe_problem(each) for each in problems] == [
+        "field level is 7, and none of 1, 2", "observation status is someday, and none of open, done"
+    ]  # fmt: skip
+
+
+def test_an_enum_comes_back_from_its_note() -> None:
+    schema = find_schemas([make_schema("schema:\n  status?(enum): [open, two words]\n")])["task"]
+    text = format_schema_note(schema)
+    assert find_schemas([describe(text)])["task"].parts == schema.parts
+
+
+def test_problems_are_one_line_whatever_a_note_says() -> None:
+    schema = find_schemas([make_schema('schema:\n  status(enum): ["a\\e[31m", b, c, d, e, f, g]\n')])["task"]
+    problem = next(validate_notes(schema, [describe(f"---\ntype: task\n---\n- [status] x\x1b]0;{'y' * 500}\n")]))
+    words = describe_problem(problem)
+    assert "\x1b" not in words
+    assert "\n" not in words
+    assert words.endswith(" and 2 more")
+    assert len(words) < 200
+
+
+def test_a_schema_can_say_that_notes_are_not_checked() -> None:
+    for mode, is_off in (("off", True), ("warn", False), ("strict", False)):
+        note = make_schema(f"schema:\n  a: string\nsettings:\n  validation: {mode}\n")
+        assert find_schemas([note])["task"].is_off is is_off

@@ -6,7 +6,7 @@ from memtui.audit.context import DATED, AuditContext, LineOffsets, Note, is_date
 from memtui.audit.model import AuditRule, Hit, read_rules
 from memtui.audit.outside import collect_uses
 from memtui.audit.pruning import compute_age, find_auto_loaded, find_unrecorded_changes
-from memtui.audit.rules import contradictions, duplicates, links
+from memtui.audit.rules import contradictions, duplicates, links, schemas
 from memtui.core.settings import compute_budgets
 from memtui.core.wording import estimate_token_count, format_count
 from memtui.notes.memory_index import is_index, is_team_note
@@ -56,6 +56,8 @@ def check_folder(subject: AuditContext) -> Iterator[Hit]:
         yield from subject.find_in_all("contradictions", contradictions.find_contradictions)
     if subject.has_enabled_rule(*links.IDS):
         yield from links.find_broken(subject) if subject.repo else subject.find_in_all("links", links.find_broken)
+    if subject.has_enabled_rule(schemas.ID):
+        yield from subject.find_in_all("schemas", schemas.find_mismatches)
     yield from _check_folder_size(subject)
 
 
