@@ -217,7 +217,7 @@ class _Rewriter:
         if place is None:
             return None
         line = self._lines[link.line - 1]
-        for target in dict.fromkeys(_spell(link, was, to, self._source)):
+        for target in dict.fromkeys(spell_target(link, was, to, self._source)):
             words = line[: place[0]] + target + line[place[1] :]
             if self._leads_to(words, link, to):
                 self._lines[link.line - 1] = words
@@ -257,8 +257,15 @@ def _iter_quoted_lines(text: str) -> Iterator[int]:
 # The ways to write a target
 
 
-def _spell(link: Link, was: str, to: str, source: str) -> Iterator[str]:
-    """How a link to a path may be written, the most alike to how it was written first."""
+def spell_target(link: Link, was: str, to: str, source: str) -> Iterator[str]:
+    """How the target of a link to a path may be written, the most alike to how another one is written first.
+
+    Args:
+        link: The other one, which stands in the same note.
+        was: The path to which that one leads, or led.
+        to: The path to which the new one shall lead.
+        source: The note in which both stand.
+    """
     if link.kind == "wiki":
         return _spell_name(link.target.partition("#")[0].strip(), was, to, source)
     return _spell_path(link, to, source)
