@@ -8,7 +8,7 @@ from memtui.cli.parsing import VerbRegistry
 VERBS = VerbRegistry(
     {
         "view": ("ls", "show", "search", "stats", "places", "home", "demo"),
-        "links": ("graph", "links", "orphans", "observations", "recent", "context", "schema"),
+        "links": ("graph", "links", "orphans", "observations", "recent", "context", "schema", "suggest"),
         "history": ("log", "diff", "blame", "origin", "import-transcripts"),
         "review": ("audit", "review", "verify", "export"),
         "undo": ("undo", "redo", "restore"),

@@ -4,7 +4,6 @@ Nothing is changed before a person accepts. What is accepted is one event, so on
 splitting have commands of their own.
 """
 
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ from memtui.knowledge.suggestions import (
     MOST_SUGGESTIONS,
     SUGGESTION_KINDS,
     Suggestion,
+    describe_suggestion,
+    format_command,
     suggest_categories,
     suggest_links,
 )
@@ -41,7 +42,6 @@ _LONG = ("long-note", "long-index")
 _UNLISTED = "not-in-index"
 _SECTION = 2
 """The level of the headings at which a note is split."""
-_COMMANDS = {"merge": "memtui merge", "split": "memtui split"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,29 +224,6 @@ _FINDERS: Mapping[str, Callable[[_Folder], list[Suggestion]]] = {
 
 
 # What is accepted
-
-
-def format_command(suggestion: Suggestion) -> str:
-    """The command that does what memtui does not in one step, on one line; empty where there is none."""
-    command = _COMMANDS.get(suggestion.kind)
-    return " ".join([command, *(to_one_line(shlex.quote(path)) for path in suggestion.notes)]) if command else ""
-
-
-def describe_suggestion(suggestion: Suggestion) -> str:
-    """What would be done, as a clause on one line: `link a.md to b.md`."""
-    names = [to_one_line(path) for path in suggestion.notes]
-    match suggestion.kind:
-        case "index":
-            return f"name {names[0]} in {names[1]}"
-        case "link":
-            return f"link {names[0]} to {names[1]}"
-        case "categorise":
-            what = "the type" if suggestion.field == "type" else "the tag"
-            return f"give {names[0]} {what} {to_one_line(suggestion.value)}"
-        case "merge":
-            return f"merge {names[1]} into {names[0]}"
-        case "split":
-            return f"split {names[0]}"
 
 
 def accept_suggestion(phrases: Phrases, engine: Engine, suggestion: Suggestion) -> FlowOutcome:

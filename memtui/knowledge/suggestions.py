@@ -6,6 +6,7 @@ that their neighbours have. `memtui.flows.suggestions` adds what the audit finds
 
 import hashlib
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
@@ -33,6 +34,8 @@ _FEWEST, _SHARE = 3, 0.75
 """How many neighbours have to agree, and which share of them."""
 _NO_NAMES = frozenset({"readme", "index", "_index", "home", "notes", "todo", "inbox", "memory"})
 """Names of notes that are words of the language when they stand in a text."""
+
+_COMMANDS = {"merge": "memtui merge", "split": "memtui split"}
 
 IsKept = Callable[[str], bool]
 """Whether a note is not to be changed, by its path."""
@@ -67,6 +70,29 @@ class Suggestion:
         """The same as long as the same is suggested of the same notes, wherever in them: ten hexadecimal digits."""
         parts = "\0".join((self.kind, *self.notes, self.field, self.value))
         return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+
+
+def format_command(suggestion: Suggestion) -> str:
+    """The command that does what memtui does not in one step, on one line; empty where there is none."""
+    command = _COMMANDS.get(suggestion.kind)
+    return " ".join([command, *(to_one_line(shlex.quote(path)) for path in suggestion.notes)]) if command else ""
+
+
+def describe_suggestion(suggestion: Suggestion) -> str:
+    """What would be done, as a clause on one line: `link a.md to b.md`."""
+    names = [to_one_line(path) for path in suggestion.notes]
+    match suggestion.kind:
+        case "index":
+            return f"name {names[0]} in {names[1]}"
+        case "link":
+            return f"link {names[0]} to {names[1]}"
+        case "categorise":
+            what = "the type" if suggestion.field == "type" else "the tag"
+            return f"give {names[0]} {what} {to_one_line(suggestion.value)}"
+        case "merge":
+            return f"merge {names[1]} into {names[0]}"
+        case "split":
+            return f"split {names[0]}"
 
 
 # Links

@@ -27,6 +27,7 @@ observations --all --json
 recent
 context memory://notes/old
 schema validate --json
+suggest --json
 places
 home --help
 demo --help

@@ -279,3 +279,48 @@ def test_schemas_are_inferred_kept_and_held_against_notes(
     assert main(["schema", "diff", "nothing"]) == 3
     assert "No note holds a schema of type nothing." in capsys.readouterr().err
     assert main(["schema", "infer", "--note"]) == 2
+
+
+def test_suggestions_are_listed_and_one_of_them_done(
+    ask: Ask, memory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.read_bytes() for path in memory.iterdir()}
+    document = ask("suggest", "--kind", "link", code=1)
+    assert [(each["kind"], each["notes"], each["line"]) for each in document["suggestions"]] == [
+        ("link", ["/memories/alone.md", "/memories/deploy.md"], 1),
+        ("link", ["/memories/alone.md", "/memories/staging.md"], 1),
+    ]
+    assert document["suggestions"][0]["reason"] == "names Deploying and has no link to it"
+    id = document["suggestions"][0]["id"]
+    assert ask("suggest", "deploy.md", code=1)["suggestions"][0]["id"] == id
+    assert ask("suggest", "nowhere", code=0)["suggestions"] == []
+    assert ask("suggest", "--max", "1", code=1)["left_out"] == 2
+    assert main(["suggest", "--kind", "link", "--max", "1"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == f"{id}  link alone.md to deploy.md  alone.md:1 names Deploying and has no link to it\n"
+    assert "And 1 more suggestion. All: --max 0" in shown.err
+    assert main(["suggest", "--accept", id, "--read-only"]) == 4
+    assert {path: path.read_bytes() for path in memory.iterdir()} == before
+    capsys.readouterr()
+    assert main(["suggest", "--accept", id]) == 0
+    assert capsys.readouterr().out == "Done: link alone.md to deploy.md. To undo it: memtui undo 4\n"
+    assert (memory / "alone.md").read_text() == "The staging host, see [[Deploying]]. #ops\n"
+    assert main(["suggest", "--accept", id]) == 3
+    assert "Nothing is suggested with the id" in capsys.readouterr().err
+    assert main(["undo", "4", "--yes"]) == 0
+    capsys.readouterr()
+    assert {path: path.read_bytes() for path in memory.iterdir()} == before
+    assert ask("suggest", "--accept", id)["accepted"] == 6
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_has_a_command_of_its_own_is_not_done(ask: Ask, memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = " ".join(f"word{number}" for number in range(40))
+    fill(memory, {"one.md": f"{words}\n", "two one.md": f"{words}\n"})
+    (found,) = ask("suggest", "--kind", "merge", code=1)["suggestions"]
+    assert (found["acceptable"], found["command"]) == (False, "memtui merge one.md 'two one.md'")
+    assert ask("suggest", "--accept", found["id"], code=1)["accepted"] is None
+    assert main(["suggest", "--accept", found["id"]]) == 1
+    assert "memtui merge one.md 'two one.md'" in capsys.readouterr().err
+    assert main(["suggest", "--accept", found["id"], "--kind", "merge"]) == 2
+    assert (memory / "two one.md").exists()

@@ -35,6 +35,7 @@ from memtui.ui.screens.observations import ObservationScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.rename_many import RenameManyScreen, SummaryScreen
+from memtui.ui.screens.suggestions import SuggestionScreen
 from memtui.ui.widgets.activity import ActivityView
 from memtui.ui.widgets.approval import ApprovalView, ProposalEditor, ReasonInput
 from memtui.ui.widgets.changes import ChangesView
@@ -48,6 +49,7 @@ from memtui.ui.widgets.name_line import NameLineScreen
 from memtui.ui.widgets.neighbours import NeighbourView
 from memtui.ui.widgets.observations import ObservationView
 from memtui.ui.widgets.row_list import DeletedView, RowsView
+from memtui.ui.widgets.suggestions import SuggestionView
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView
 
@@ -99,6 +101,8 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("graph", GroupView),
     ("observations", ObservationScreen),
     ("observations", ObservationView),
+    ("suggestions", SuggestionScreen),
+    ("suggestions", SuggestionView),
     ("audit and review", AuditScreen),
     ("audit: findings", FindingsView),
     ("audit: changes", ChangesView),
@@ -125,7 +129,7 @@ _SCREENS = {
     "time travel": "The folder as it was",
     "deleted notes": "Deleted notes",
     "links of a note": "Links of a note",
-    **dict.fromkeys(("graph", "observations"), "Graph and observations"),
+    **dict.fromkeys(("graph", "observations", "suggestions"), "Graph, observations and suggestions"),
     **dict.fromkeys(("audit and review", "audit: findings", "audit: changes"), "Keys of audit and review"),
     **dict.fromkeys(
         ("chat", "chat: message", "chat: conversation", "chat: question", "chat: edit first", "chat: review"),

@@ -8,14 +8,9 @@ import pytest
 import memtui
 from memtui.core.settings import AuditSettings
 from memtui.engine import Engine
-from memtui.flows.suggestions import (
-    accept_suggestion,
-    describe_suggestion,
-    find_suggestions,
-    format_command,
-)
+from memtui.flows.suggestions import accept_suggestion, find_suggestions
 from memtui.knowledge.source import GraphStopped
-from memtui.knowledge.suggestions import SUGGESTION_KINDS, Suggestion
+from memtui.knowledge.suggestions import SUGGESTION_KINDS, Suggestion, describe_suggestion, format_command
 from memtui.ui.flows.dialog import PHRASES
 
 WORDS = "".join(f"Step {number} of the release takes some minutes of a quiet morning. " for number in range(9))

@@ -43,6 +43,8 @@ observations                                | 1
 recent                                      | 0
 context memory://prefs                      | 0
 schema validate                             | 0
+suggest                                     | 0
+suggest --accept 0c3f2a91be                 | 4
 mv prefs.md moved.md                        | 4
 cp prefs.md copied.md                       | 4
 rm prefs.md                                 | 4

@@ -35,6 +35,7 @@ from memtui.ui.screens.observations import ObservationScreen
 from memtui.ui.screens.past import PastScreen
 from memtui.ui.screens.places import FolderPickerScreen
 from memtui.ui.screens.rename_many import NamesBox, RenameManyScreen, SummaryRows, SummaryScreen
+from memtui.ui.screens.suggestions import SuggestionScreen
 from memtui.ui.widgets.activity import ActivityView
 from memtui.ui.widgets.approval import ApprovalView, ProposalDiff, ProposalEditor, ReasonInput
 from memtui.ui.widgets.changes import ChangesView
@@ -50,6 +51,7 @@ from memtui.ui.widgets.name_line import NameLineScreen
 from memtui.ui.widgets.neighbours import NeighbourView
 from memtui.ui.widgets.observations import ObservationView
 from memtui.ui.widgets.row_list import DeletedView
+from memtui.ui.widgets.suggestions import SuggestionView
 from memtui.ui.widgets.transcript.view import TranscriptView
 from memtui.ui.widgets.tree.view import TreeView
 from tests.ui.declared import declared
@@ -57,6 +59,7 @@ from tests.ui.declared import declared
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
     NeighbourhoodScreen, NeighbourView, GraphScreen, GroupView, ObservationScreen, ObservationView,
+    SuggestionScreen, SuggestionView,
     PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, FindBase, QueryLine, DetailsScreen,
     EventScreen, ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen,
     ConflictScreen, ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,

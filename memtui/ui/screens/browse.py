@@ -9,7 +9,7 @@ A key is bound where its action is, in one of the controllers:
 - `browse_history.py`: `v`, `V` (diff, history), `u`, `U`, `Z` (undo), `T`, `D` (past, deleted), Ctrl+R, `x` (mass loss)
 - `browse_live.py`: `f`, `P` (follow, pause), `]`, `[`, `m`, `M` (unseen changes)
 - `browse_links.py`: `/`, `i`, `y`, Backspace, `:origin`, `A`, `:review` (find, details, copy, back, audit)
-- `browse_graph.py`: `w`, `W`, `O` (links of the note, graph, observations)
+- `browse_graph.py`: `w`, `W`, `O` (links of the note, graph, observations), suggestions
 - `browse_relink.py`: `:relink` (links behind a rename by others)
 - `browse_approval.py`: F9 (answer an agent)
 - `panes.py`: `z`, `+`, `_`, `<`, `>`, `=`, Tab (room of the panes, focus)

@@ -20,6 +20,8 @@ class GraphController(FolderController):
                 tooltip="Graph of the folder: orphans, hubs, islands, dangling links, cycles", show=False),
         Binding("O,colon_observations", "observations", "observations", id="browse.observations",
                 tooltip="Observations of all notes, to filter and sort", show=False),
+        Binding("colon_suggest", "suggest", "suggestions", id="browse.suggest",
+                tooltip="What to link, index, categorise, merge and split", show=False),
     ]  # fmt: skip
 
     def __init__(self, screen: FolderScreen, note: NoteController) -> None:
@@ -48,6 +50,12 @@ class GraphController(FolderController):
             from memtui.ui.screens.observations import ObservationScreen  # noqa: PLC0415 - start-up: loads the graph
 
             self.app.push_screen(ObservationScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
+
+    def action_suggest(self) -> None:
+        if (engine := self.session.engine) is not None:
+            from memtui.ui.screens.suggestions import SuggestionScreen  # noqa: PLC0415 - start-up: loads the graph
+
+            self.app.push_screen(SuggestionScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
 
     def _open_at(self, path: str, line: int | None) -> None:
         """Close the screens above the files, and go to a note."""

@@ -24,6 +24,7 @@ from memtui.ui.messages import report_errors
 from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
 from memtui.ui.screens.observations import ObservationScreen
+from memtui.ui.screens.suggestions import SuggestionScreen
 from memtui.ui.widgets.graph_groups import GROUPS, MEANINGS, GroupView, build_group_rows, count_groups
 from memtui.ui.widgets.neighbours import NeighbourRow, NeighbourView, filter_rows
 
@@ -38,6 +39,7 @@ class GraphScreen(GraphOverlayScreen):
         Binding("slash", "narrow", "filter", id="graph.narrow", tooltip="Filter by type, folder and words"),
         Binding("o", "open_note", "open", id="graph.open_note", tooltip="Open the note in the files"),
         Binding("O", "observations", "observations", id="graph.observations", tooltip="Observations of all notes"),
+        Binding("s", "suggest", "suggest", id="graph.suggest", tooltip="What to link, index, categorise, merge, split"),
         Binding("tab", "app.focus_next", "next pane", id="graph.next", tooltip="To the next pane", show=False),
         Binding("shift+tab", "app.focus_previous", "previous pane", id="graph.previous",
                 tooltip="To the previous pane", show=False),
@@ -164,6 +166,9 @@ class GraphScreen(GraphOverlayScreen):
     def action_open_note(self) -> None:
         row = self.listed.cursor_item
         self.open_in_files(row.path if row is not None else "", row.line or None if row is not None else None)
+
+    def action_suggest(self) -> None:
+        self.app.push_screen(SuggestionScreen(self._engine, title=self._folder, open_at=self._open_at))
 
     def action_observations(self) -> None:
         self.app.push_screen(ObservationScreen(self._engine, title=self._folder, open_at=self._open_at))
