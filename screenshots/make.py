@@ -94,6 +94,7 @@ PICTURES = (
     Picture("links", keys=("g", "j", "j", "w"), linked=True),
     Picture("graph", keys=("W", "G", "k", "k"), linked=True),
     Picture("observations", keys=("O",), linked=True),
+    Picture("suggestions", keys=("W", "s", "j"), linked=True),
     Picture("help", keys=("question_mark",)),
     Picture("palette", (100, 30), keys=("colon",)),
     Picture("find", keys=("slash", *"remind")),

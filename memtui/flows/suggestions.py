@@ -29,6 +29,7 @@ from memtui.knowledge.suggestions import (
 )
 from memtui.notes.front_matter import read_properties
 from memtui.notes.front_matter_edit import add_tag, set_property
+from memtui.notes.memory_index import is_auto_loaded, is_index
 from memtui.places.checks import find_new_refusal
 
 if TYPE_CHECKING:
@@ -131,14 +132,13 @@ def _suggest_entries(folder: _Folder) -> list[Suggestion]:
             continue
         if index not in by_index:
             by_index[index] = _has_known_form(folder, index)
-        words = f"{to_one_line(index)} does not name it, nor does a note that it leads to"
+        words = f"{to_one_line(index)} does not lead to it"
         found.append(Suggestion("index", (hit.path, index), words, by_index[index]))
     return found[:MOST_SUGGESTIONS]
 
 
 def _check_indexes(folder: _Folder) -> "Iterator[Hit]":
     from memtui.audit.rules import links  # noqa: PLC0415 - start-up: as above
-    from memtui.notes.memory_index import is_index  # noqa: PLC0415 - beside its only use
 
     if any(map(is_index, folder.texts)):
         yield from links.check_indexes(folder.audit, links.collect_links(folder.audit))
@@ -178,7 +178,7 @@ def _suggest_merges(folder: _Folder) -> list[Suggestion]:
     found = [
         Suggestion("merge", (str(hit.facts["of"]), hit.path), f"the second {hit.words}", is_acceptable=False)
         for hit in duplicates.find_duplicates(folder.audit)
-        if not (folder.is_kept(hit.path) or folder.is_kept(str(hit.facts["of"])))
+        if not any(folder.is_kept(path) or is_auto_loaded(path) for path in (hit.path, str(hit.facts["of"])))
     ]
     return sorted(found, key=lambda each: each.notes)[:MOST_SUGGESTIONS]
 

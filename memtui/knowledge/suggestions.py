@@ -28,8 +28,8 @@ _WORD = re.compile(r"[^\W_]+")
 _DIGITS = 10
 _LONGEST = 60  # characters of a name in a reason
 _MOST_LINKS = 20  # suggested for one note
-_RARE, _RARE_SHARE = 3, 0.05
-"""In how many notes a word in lower case may stand, and in which share of them, to be taken for a name."""
+_RARE = 3
+"""In how many notes a word in lower case may stand to be taken for a name."""
 _FEWEST, _SHARE = 3, 0.75
 """How many neighbours have to agree, and which share of them."""
 _NO_NAMES = frozenset({"readme", "index", "_index", "home", "notes", "todo", "inbox", "memory"})
@@ -103,8 +103,8 @@ def suggest_links(
 ) -> list[Suggestion]:
     """Notes that name another one and have no link to it, each pair once, by path.
 
-    A name that several notes have is left out, and so is a word in lower case that stands in many notes: it is rather a
-    word of the language.
+    A name that several notes have is left out, and so is a word in lower case that stands in more than a few notes: it
+    is rather a word of the language. Headings are left as they are.
 
     Args:
         texts: What the notes say; of those that are not to be changed, nothing is suggested.
@@ -117,21 +117,28 @@ def suggest_links(
     own = ((path, text) for path, text in texts if not (is_auto_loaded(path) or is_kept(path)))
     found: dict[tuple[str, str], Mention] = {}
     sources: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for _, mentions in find_mentions_by_text(named, own, linked):
+    plain: set[tuple[str, str]] = set()
+    """The pairs of which the first name is only a word, as far as its letters tell."""
+    for text, mentions in find_mentions_by_text(named, own, linked):
+        lines = text.split("\n")
         for mention in mentions:
-            words = _normalize(mention.words)
-            if len(mention.targets) == 1 and words not in names[mention.source] and _has_letters(words):
-                found.setdefault((mention.source, mention.targets[0]), mention)
-                sources[words, mention.targets[0]].add(mention.source)
-    most = max(_RARE, int(_RARE_SHARE * len(notes)))
+            words, line = _normalize(mention.words), lines[mention.line - 1]
+            if len(mention.targets) != 1 or words in names[mention.source] or not _has_letters(words):
+                continue
+            pair = mention.source, mention.targets[0]
+            sources[words, pair[1]].add(pair[0])
+            if pair not in found and not line.lstrip(" >").startswith("#"):
+                found[pair] = mention
+                if _is_plain_word(mention.words, line[: mention.span[0]]):
+                    plain.add(pair)
     suggested: list[Suggestion] = []
     count: Counter[str] = Counter()
     for (source, target), mention in sorted(found.items()):
-        if _is_plain_word(mention.words) and len(sources[_normalize(mention.words), target]) > most:
+        if (source, target) in plain and len(sources[_normalize(mention.words), target]) > _RARE:
             continue
         count[source] += 1
         if count[source] <= _MOST_LINKS:
-            reason = f"names {_shorten(mention.words)} and has no link to it"
+            reason = f"names it without a link: {_shorten(mention.words)}"
             suggested.append(Suggestion("link", (source, target), reason, line=mention.line, mention=mention))
     return suggested[:MOST_SUGGESTIONS]
 
@@ -151,8 +158,10 @@ def _has_letters(words: str) -> bool:
     return any(sign.isalpha() for sign in words)
 
 
-def _is_plain_word(words: str) -> bool:
-    return words.isalpha() and words.islower()
+def _is_plain_word(words: str, before: str) -> bool:
+    """Whether a name is written as any word is: in lower case, or with a capital at the start of a sentence."""
+    start = before.rstrip(" \t-*+>|_\"'([0123456789")
+    return words.isalpha() and (words.islower() or not start or start.endswith((".", ":", "!", "?")))
 
 
 # Types and tags

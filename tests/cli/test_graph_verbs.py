@@ -290,14 +290,14 @@ def test_suggestions_are_listed_and_one_of_them_done(
         ("link", ["/memories/alone.md", "/memories/deploy.md"], 1),
         ("link", ["/memories/alone.md", "/memories/staging.md"], 1),
     ]
-    assert document["suggestions"][0]["reason"] == "names Deploying and has no link to it"
+    assert document["suggestions"][0]["reason"] == "names it without a link: Deploying"
     id = document["suggestions"][0]["id"]
     assert ask("suggest", "deploy.md", code=1)["suggestions"][0]["id"] == id
     assert ask("suggest", "nowhere", code=0)["suggestions"] == []
     assert ask("suggest", "--max", "1", code=1)["left_out"] == 2
     assert main(["suggest", "--kind", "link", "--max", "1"]) == 1
     shown = capsys.readouterr()
-    assert shown.out == f"{id}  link alone.md to deploy.md  alone.md:1 names Deploying and has no link to it\n"
+    assert shown.out == f"{id}  link alone.md to deploy.md  alone.md:1 names it without a link: Deploying\n"
     assert "And 1 more suggestion. All: --max 0" in shown.err
     assert main(["suggest", "--accept", id, "--read-only"]) == 4
     assert {path: path.read_bytes() for path in memory.iterdir()} == before

@@ -75,7 +75,7 @@ def test_each_kind_is_found(folder: Path, engine: Engine) -> None:
         ("split", ("long.md",), False),
     ]
     reasons = [each.reason for each in found]
-    assert reasons[0] == "MEMORY.md does not name it, nor does a note that it leads to"
+    assert reasons[0] == "MEMORY.md does not lead to it"
     assert reasons[4].startswith("the second says nearly the same as first.md: 9")
     assert reasons[5].endswith("; 2 sections to split at")
     assert [describe_suggestion(each) for each in found[2:]] == [

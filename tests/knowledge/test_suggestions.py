@@ -26,7 +26,7 @@ def categories(texts: Mapping[str, str], kept: frozenset[str] = frozenset()) -> 
 def test_a_name_without_a_link_is_suggested_once_for_each_pair() -> None:
     found = links({"tea.md": "# Green Tea\n", "a.md": "Hot.\nGreen Tea, and green tea.\n", "b.md": "Nothing.\n"})
     assert [(each.kind, each.notes, each.line, each.reason) for each in found] == [
-        ("link", ("a.md", "tea.md"), 2, "names Green Tea and has no link to it")
+        ("link", ("a.md", "tea.md"), 2, "names it without a link: Green Tea")
     ]
     assert found[0].mention is not None
     assert found[0].mention.words == "Green Tea"
@@ -54,6 +54,13 @@ def test_words_of_the_language_are_no_names() -> None:
     assert links({"coffee.md": "x\n", **many}) == []
     assert len(links({"coffee.md": "x\n", **dict(list(many.items())[:3])})) == 3
     assert len(links({"coffee.md": "x\n", **dict.fromkeys(many, "A cup of Coffee\n")})) == 4
+    assert links({"coffee.md": "x\n", **dict.fromkeys(many, "- Coffee is hot. Coffee\n")}) == []
+
+
+def test_headings_are_left_as_they_are() -> None:
+    assert links({"tea.md": "# Green Tea\n", "a.md": "# On Green Tea\n> ## Green Tea\n"}) == []
+    (found,) = links({"tea.md": "# Green Tea\n", "a.md": "# On Green Tea\n\nGreen tea is hot.\n"})
+    assert found.line == 3
 
 
 def test_a_name_of_several_notes_and_notes_of_a_program_are_left_out() -> None:
