@@ -118,7 +118,7 @@ def _write_lines(
     for target in dict.fromkeys(spell_target(link, model.target, note.path, index)):
         if link.form == "wiki":
             has_label = link.label != link.target and "|" in line[link.span[0] : link.span[1]]
-            written = f"[[{target}|{label}]]" if has_label and label else f"[[{target}]]"
+            written = f"[[{target}|{label}]]" if has_label and label not in ("", target) else f"[[{target}]]"
         else:
             is_path = link.label == link.target
             shown = target if is_path or not label else label

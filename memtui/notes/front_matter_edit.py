@@ -13,6 +13,9 @@ from memtui.notes.front_matter import find_front_matter_end, parse_front_matter
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_/-]*")
 _KEYWORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _LAST_LINE = re.compile(r"(?:---|\.\.\.)[ \t]*\r?\n?\Z")
+_MARK = "node_type"
+"""What Claude Code writes first below `metadata`."""
+_MARKED = re.compile(rf"^(?P<indent>[ ]+){_MARK}:[^\r\n]*(?P<end>\r?\n)", re.MULTILINE)
 _FLOW = re.compile(r"(?P<start>tags[ \t]*:[ \t]*\[)(?P<items>[^\[\]{}#\"'\r\n]*)\][ \t]*\r?\Z")
 _EMPTY = re.compile(r"tags[ \t]*:[ \t]*\r?\Z")
 _ITEM = re.compile(r"(?P<indent>[ \t]*-[ \t]+)[^\r\n]*\r?\Z")
@@ -21,16 +24,22 @@ _ITEM = re.compile(r"(?P<indent>[ \t]*-[ \t]+)[^\r\n]*\r?\Z")
 def set_property(text: str, name: str, value: str) -> str | None:
     """A note with a new property in its front matter, which is made if there is none.
 
+    Where Claude Code keeps properties below `metadata`, so does this.
+
     Args:
         name: A plain word, such as `type`.
 
     Returns:
         The text; `None` where there is such a property, or the front matter cannot be read or written.
     """
-    before = parse_front_matter(text)
-    if name in before.properties:
+    properties = parse_front_matter(text).properties
+    metadata = properties.get("metadata")
+    if name in properties or (isinstance(metadata, dict) and name in metadata):
         return None
-    return _check(text, _insert_line(text, f"{name}: {_quote(value)}"), {**before.properties, name: value})
+    line = f"{name}: {_quote(value)}"
+    if isinstance(metadata, dict) and _MARK in metadata:
+        return _check(text, _insert_below(text, line), {**properties, "metadata": {**metadata, name: value}})
+    return _check(text, _insert_line(text, line), {**properties, name: value})
 
 
 def add_tag(text: str, tag: str) -> str | None:
@@ -86,6 +95,12 @@ def _insert_line(text: str, line: str) -> str | None:
         return None  # a rule, or front matter that is not closed
     blank = "" if body.startswith(("\n", "\r")) else newline
     return f"{mark}---{newline}{line}{newline}---{newline}{blank}{body}"
+
+
+def _insert_below(text: str, line: str) -> str | None:
+    """The text with one more line below the mark of Claude Code."""
+    mark = _MARKED.search(text, 0, find_front_matter_end(text))
+    return text[: mark.end()] + mark["indent"] + line + mark["end"] + text[mark.end() :] if mark is not None else None
 
 
 def _check(text: str, edited: str | None, wanted: dict[str, object]) -> str | None:

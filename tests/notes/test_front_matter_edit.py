@@ -18,6 +18,11 @@ from memtui.notes.front_matter_edit import add_tag, set_property
         ("---\r\nname: a\r\n---\r\nWords.", "---\r\nname: a\r\ntype: person\r\n---\r\nWords."),
         ("---\nname: a\n---", "---\nname: a\ntype: person\n---"),
         ("---\nname: a\n...\nWords.\n", "---\nname: a\ntype: person\n...\nWords.\n"),
+        (
+            "---\nname: a\nmetadata:\n  node_type: memory\n  modified: x\nb: 1\n---\n",
+            "---\nname: a\nmetadata:\n  node_type: memory\n  type: person\n  modified: x\nb: 1\n---\n",
+        ),
+        ("---\nmetadata:\n  a: b\n---\n", "---\nmetadata:\n  a: b\ntype: person\n---\n"),
         ("---\n---\nWords.\n", "---\ntype: person\n---\nWords.\n"),
     ],
 )
@@ -30,6 +35,8 @@ def test_a_property_is_one_more_line(before: str, after: str) -> None:
     [
         "---\ntype: project\n---\n",
         "---\ntype:\n---\n",
+        "---\nmetadata:\n  node_type: memory\n  type: x\n---\n",
+        "---\nmetadata: {node_type: memory}\n---\n",
         "---\nNever closed.\n",
         "---\na: [1\n---\nWords.\n",
         "---\na: |\n  b\n c\n---\nWords.\n",
