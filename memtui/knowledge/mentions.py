@@ -20,6 +20,7 @@ _MOST_BETWEEN = 2  # characters between two words of a name
 _MOST_WORDS = 12  # of a name that is looked for
 _SHORTEST = 4  # characters of a name of one word: a shorter one is a word of the language
 _MOST = 1_000  # mentions of one text
+_FEW = 20  # names, up to which a search for each is the fastest
 _PATHS = ""
 """The key of the notes of a name that ends there; no word is empty."""
 
@@ -64,7 +65,9 @@ class MentionFinder:
         node.setdefault(_PATHS, set()).add(path)
 
     def may_mention(self, text: str) -> bool:
-        """Whether a text may hold a name, by its first word; of few names faster than to look."""
+        """Whether a text may hold a name, by its first word; faster than to look."""
+        if len(self._first) > _FEW:
+            return not self._first.keys().isdisjoint(map(str.casefold, _WORD.findall(text)))
         lower = text.casefold()
         return any(word in lower for word in self._first)
 

@@ -66,3 +66,12 @@ def test_many_names_that_begin_alike_are_looked_for_in_time() -> None:
     finder = MentionFinder(notes)
     with at_most(3.0):
         assert len(finder.find("project a b " * 20_000 + "project a 77", "x.md")) == 1
+
+
+@pytest.mark.parametrize("more", [0, 100])
+def test_a_text_without_the_first_word_of_a_name_is_not_looked_at(more: int) -> None:
+    finder = MentionFinder([*_NOTES, *(parse_note("", f"other{number}x.md") for number in range(more))])
+    for text in ("the STAGING host", "DEPLOY_GUIDE", "blue-green", "my bgd\nrollout"):
+        assert finder.may_mention(text)
+        assert finder.find(text, "x.md")
+    assert not finder.may_mention("Nothing of it, in no way.")
