@@ -8,7 +8,7 @@ takes all of it back in one step.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple, Unpack
+from typing import Literal, NamedTuple, Unpack
 
 from memtui.core import paths as core_paths
 from memtui.core.attributes import UNKNOWN
@@ -43,10 +43,12 @@ class NoteEdits(NamedTuple):
     Attributes:
         texts: New texts, by the paths afterwards.
         expected: What must stand at their paths before.
+        gone: The paths of notes whose text went into others.
     """
 
     texts: Mapping[str, bytes] = MappingProxyType({})
     expected: Mapping[str, Version | None] = MappingProxyType({})
+    gone: Collection[str] = ()
 
 
 class FileOperations:
@@ -143,6 +145,42 @@ class FileOperations:
         if options.get("rehearse") or restored.event is None:
             return restored
         return add_remaining(reconcile.resolve_paths(self._context.store, paths).values(), restored)
+
+    def rearrange(
+        self,
+        action: Literal["merge", "split"],
+        path: str,
+        edit: Callable[[], NoteEdits],
+        *,
+        note: str = "",
+        actor: Actor = _YOU,
+        **options: Unpack[ActionOptions],
+    ) -> ActionResult:
+        """Merge notes, or split one: several notes get other texts, some are new, and some go, as one event.
+
+        Args:
+            action: Its name in the log.
+            path: The note that stays.
+            edit: Tells what notes say afterwards, and what must stand at every path of it before. It is called while no
+                other writer can come between, and what it raises goes to the caller.
+            note: For the log, such as `with b.md`.
+            actor: Who does it.
+            options: See `ActionOptions`.
+        """
+
+        def build(_: Ledger) -> ChangeSet:
+            edits = edit()
+            validate_relative_paths([*edits.texts, *edits.gone])
+            bad = [problem for path in edits.texts if (problem := _find_name_problem(path))]
+            bad += [SkippedPath(path, SkipReason.CHANGED) for path in edits.gone if not self._exists(path)]
+            real = reconcile.resolve_paths(self._context.store, [*edits.texts, *edits.gone, *edits.expected])
+            target, data = self._make_target(edits.texts, {})
+            target |= {real[path]: None for path in edits.gone}
+            known = {real[path]: version for path, version in edits.expected.items()}
+            return ChangeSet(target, known, data, known_conflicts=tuple(bad), fresh=True)
+
+        failure = "Not merged" if action == "merge" else "Not split"
+        return self._restorer.run(build, ActionRecord(action, actor, failure, path=path, note=note), **options)
 
     def make_directory(self, path: str, *, actor: Actor = _YOU) -> ActionResult:
         """Make an empty directory, and those above it that are missing."""

@@ -125,7 +125,7 @@ def plan_links(
         if text is None or reason:
             changes += (LinkChange(source, edge.link, to, left=reason or "no text") for edge, to in broken if edge.link)
             continue
-        rewritten = _Rewriter(graph, source, text)
+        rewritten = LinkRewriter(graph, source, text)
         changes += rewritten.rewrite(broken)
         if rewritten.text != text:
             written[source], based_on[source] = rewritten.text, text
@@ -153,7 +153,7 @@ def _find_broken(
     copies: Mapping[str, str],
 ) -> Iterator[tuple[Edge, str | None]]:
     """The links of a note that led to a note, and do not afterwards; each with where it shall lead."""
-    after = {_get_place(edge): edge.targets for edge in graph.get_edges(source)}
+    after = {get_place(edge): edge.targets for edge in graph.get_edges(source)}
     for edge in edges:
         if len(edge.targets) != 1 or edge.link is None or not edge.link.path:
             continue
@@ -162,15 +162,16 @@ def _find_broken(
             yield edge, None
             continue
         then = moves.get(to, to)
-        if after.get(_get_place(edge)) not in ((then,), (copies.get(to, then),)):
+        if after.get(get_place(edge)) not in ((then,), (copies.get(to, then),)):
             yield edge, then
 
 
-def _get_place(edge: Edge) -> tuple[int, tuple[int, int]] | None:
+def get_place(edge: Edge) -> tuple[int, tuple[int, int]] | None:
+    """The line and the columns of a link; `None` for an edge that is none."""
     return (edge.link.line, edge.link.span) if edge.link is not None else None
 
 
-class _Rewriter:
+class LinkRewriter:
     """Rewrites links of one note, each only if it leads to where it shall afterwards.
 
     Args:
@@ -189,12 +190,18 @@ class _Rewriter:
 
     @property
     def text(self) -> str:
+        """What the note says now."""
         return "\n".join(line for number, line in enumerate(self._lines, 1) if number not in self._dropped)
 
     def rewrite(self, broken: Iterable[tuple[Edge, str | None]]) -> list[LinkChange]:
-        """Rewrite what can be: from the end on, so that what stands before it keeps its place."""
+        """Rewrite what can be: from the end on, so that what stands before it keeps its place.
+
+        Args:
+            broken: Links as they stand in the note, each leading to the path where it led before, and the path where
+                it shall lead; `None` where only its words stay.
+        """
         found: list[LinkChange] = []
-        for edge, to in sorted(broken, key=lambda each: _get_place(each[0]) or (0, (0, 0)), reverse=True):
+        for edge, to in sorted(broken, key=lambda each: get_place(each[0]) or (0, (0, 0)), reverse=True):
             link = edge.link
             if link is None:
                 continue
@@ -300,7 +307,7 @@ def _spell_path(link: Link, to: str, source: str) -> Iterator[str]:
     written = link.target.partition("#")[0] if link.kind == "markdown" else link.target
     plain = unquote(written) if link.kind == "markdown" else written
     here = posixpath.dirname(source) or "."
-    has_extension = "." in plain.rpartition("/")[2]
+    has_extension = not plain or "." in plain.rpartition("/")[2]
     for target in (to, _drop_extension(to)) if has_extension else (_drop_extension(to), to):
         if plain.startswith("/"):
             path = f"{ROOT_NAME}/{target}"

@@ -39,7 +39,8 @@ _BETWEEN = re.compile(r"[\s_-]+")  # what stands between the words of a name: wh
 _PLAIN_KEY = re.compile(r"[a-z0-9.]++(?:-[a-z0-9.]++)*+")
 _TITLE = re.compile(r"^# ++([^ \n].{0,199})(?<![ #])[ #]*+$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_MOST = 2_000  # links that are read of one note; a note of more is no page to click through
+MOST_LINKS = 2_000
+"""Links that are read of one note; a note of more is no page to click through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +290,7 @@ class _LinkFinder:
         """Read the wiki links: looked for by their brackets, which is many times as fast as to look by a pattern."""
         body, parts, end = self._body, [], 0
         at = body.find("[[")
-        while at >= 0 and len(self._found) < _MOST:
+        while at >= 0 and len(self._found) < MOST_LINKS:
             begin = at - 1 if at > end and body[at - 1] == "!" and not (at > 1 and body[at - 2] == "\\") else at
             found = _WIKI.match(body, begin)
             if found is None:
@@ -307,7 +308,7 @@ class _LinkFinder:
             return
 
         def replace_match(found: re.Match[str]) -> str:
-            link = read(found) if len(self._found) < _MOST else None
+            link = read(found) if len(self._found) < MOST_LINKS else None
             if link is None:
                 return found.group()
             self._found.append((found.start(), link))

@@ -106,7 +106,8 @@ def _is_within(parts: list[tuple[int, int]], at: int) -> bool:
 # Code blanked out: in code there is neither a tag nor a link. All other characters keep their offsets.
 
 _FENCED_BLOCK = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?:.*\n)*?[ \t>]*(?P=fence)[`~]*[ \t]*$|(?:\n.*)*\Z)", re.MULTILINE
+    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?:.*\n)*?[ \t>]*(?P=fence)[`~]*[ \t]*(?=\r?$)|(?:\n.*)*\Z)",
+    re.MULTILINE,
 )
 _SPAN = re.compile(r"(?P<ticks>`(?<!``)`*)(?!`)(?P<inside>[^\n]{0,2000}?[^`\n])(?P=ticks)(?!`)")
 

@@ -5,7 +5,14 @@ import re
 
 import pytest
 
-from memtui.notes.spans import find_long_numbers, find_long_words, has_hex_pairs, has_hex_run, make_numeric_outline
+from memtui.notes.spans import (
+    blank_code,
+    find_long_numbers,
+    find_long_words,
+    has_hex_pairs,
+    has_hex_run,
+    make_numeric_outline,
+)
 
 _MANY_DIGITS = re.compile(
     r"(?<![a-z_])\d\d(?<!\d\d\d)(?!\d\d-\d\d-\d\d\D)(?:(?:[ .-]?\d){7}|\d{5,6}[ -]?[A-Za-z](?!\w\w)"
@@ -41,3 +48,7 @@ def test_hexadecimal_is_seen_with_colons_and_without() -> None:
     assert has_hex_run("x 00ffAA", 3)
     assert has_hex_run("x 00:ffAA", 3)
     assert not has_hex_run("00 ff aa", 3)
+
+
+def test_a_fence_ends_in_a_note_with_carriage_returns_as_well() -> None:
+    assert blank_code("a\r\n```\r\n[[x]]\r\n```\r\n[[y]] `[[z]]`\r\n").split() == ["a", "[[y]]"]

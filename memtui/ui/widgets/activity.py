@@ -39,7 +39,8 @@ LONGEST = 2000
 """Characters of a text that are looked at; an agent may send a megabyte."""
 
 WRITES = frozenset({
-    "create", "str_replace", "insert", "delete", "rename", "write", "restore", "undo", "redo", "redact", "clear",
+    "create", "str_replace", "insert", "delete", "rename", "merge", "split", "write", "restore", "undo", "redo",
+    "redact", "clear",
 })  # fmt: skip
 """Commands that change the folder."""
 _CHANGES_OUTSIDE = frozenset({"created", "modified", "deleted", "renamed"})
