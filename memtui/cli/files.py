@@ -27,18 +27,20 @@ def add_move_options(parser: Parser) -> None:
     """Declare the arguments of both."""
     parser.add_value("paths", "PATH", "files, and last the new name or a directory", nargs="+")
     parser.add_flag("-n --dry-run", "only list what would change")
-    _add_links_option(parser)
+    add_links_option(parser)
 
 
 _LINKS = ("ask", "rewrite", "leave")
 _NO_LINKS: Mapping[str, object] = {"broken_links": [], "rewritten_links": []}
 
 
-def _add_links_option(parser: Parser) -> None:
-    parser.add_value("--links", "HOW", "links that break: ask, rewrite, leave", choices=_LINKS, default="ask")
+def add_links_option(parser: Parser, default: str = "ask") -> None:
+    """Declare the option that says what becomes of links."""
+    names = sorted(_LINKS, key=lambda each: each != default)
+    parser.add_value("--links", "HOW", f"links that break: {', '.join(names)}", choices=_LINKS, default=default)
 
 
-def _choose_rewriting(options: Options, given: argparse.Namespace, plan: LinkPlan, question: str) -> bool:
+def choose_rewriting(options: Options, given: argparse.Namespace, plan: LinkPlan, question: str) -> bool:
     """Whether links are rewritten: as the person said, or says now if she can be asked."""
     if not plan.rewritten or given.links != "ask":
         return bool(given.links == "rewrite")
@@ -48,7 +50,7 @@ def _choose_rewriting(options: Options, given: argparse.Namespace, plan: LinkPla
     return restore.confirm(f"{question} {link_rewriting.format_count_of_links(plan.rewritten)}?", "Not rewritten")
 
 
-def _print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool, is_rehearsed: bool) -> None:
+def print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool, is_rehearsed: bool) -> None:
     """Say what became of the links, and how they would follow."""
     words = link_rewriting.format_done(plan, is_rewritten=is_rewritten, is_rehearsed=is_rehearsed)
     if words and not options.json:
@@ -56,7 +58,8 @@ def _print_links(options: Options, plan: LinkPlan, *, is_rewritten: bool, is_reh
         output.print_message(f"{words}{again}")
 
 
-def _serialize_links(plan: LinkPlan, *, is_rewritten: bool) -> dict[str, object]:
+def serialize_links(plan: LinkPlan, *, is_rewritten: bool) -> dict[str, object]:
+    """What became of the links, as JSON."""
     broken = plan.left if is_rewritten else plan.changes
     return {
         "broken_links": [_serialize_link(each) for each in broken],
@@ -89,17 +92,17 @@ def run_move(options: Options, given: argparse.Namespace, verb: str, past: str) 
         )
         memory.reconcile()
         planned = plan_links(memory, pairs)
-        rewrite = _choose_rewriting(options, given, planned.plan, "Rewrite")
+        rewrite = choose_rewriting(options, given, planned.plan, "Rewrite")
         result, plan = act(memory, pairs, planned if rewrite else PlannedLinks(), rehearse=given.dry_run)
         plan = plan if rewrite else planned.plan
         if result.changes:
-            _print_links(options, plan, is_rewritten=rewrite, is_rehearsed=given.dry_run)
+            print_links(options, plan, is_rewritten=rewrite, is_rehearsed=given.dry_run)
         if given.dry_run and result.changes and not options.json:
             for old, new in pairs.items():
                 output.print_line(f"{to_one_line(old)} -> {to_one_line(new)}")
             return ExitCode.OK
         done = _format_moved(pairs, result, past) if result.event else ""
-        more = _serialize_links(plan, is_rewritten=rewrite) if result.changes else _NO_LINKS
+        more = serialize_links(plan, is_rewritten=rewrite) if result.changes else _NO_LINKS
         code = restore.print_result(result, options, done, folder=path, dry_run=given.dry_run, more=more)
         has_name_already = result.event is None and not result.changes and not result.skipped
         return ExitCode.FINDINGS if has_name_already else code
@@ -146,7 +149,7 @@ _NOT_DELETED = "Not deleted"
 def add_rm_options(parser: Parser) -> None:
     parser.add_value("paths", "PATH", "files, or directories with everything in them", nargs="+")
     restore.add_confirm_options(parser)
-    _add_links_option(parser)
+    add_links_option(parser)
 
 
 def run_rm(options: Options, arguments: argparse.Namespace) -> int:
@@ -160,13 +163,13 @@ def run_rm(options: Options, arguments: argparse.Namespace) -> int:
     with open_memory(path, options) as memory:
         memory.reconcile()
         planned = link_rewriting.plan_deleted_links(memory, paths)
-        rewrite = _choose_rewriting(options, arguments, planned.plan, "Keep only the words of")
+        rewrite = choose_rewriting(options, arguments, planned.plan, "Keep only the words of")
         links = planned if rewrite else PlannedLinks()
 
         def act(rehearse: bool) -> ActionResult:
             result, plan = link_rewriting.delete(memory, paths, links, rehearse=rehearse)
             if result.changes and (arguments.dry_run or not rehearse):
-                _print_links(options, plan if rewrite else planned.plan, is_rewritten=rewrite, is_rehearsed=rehearse)
+                print_links(options, plan if rewrite else planned.plan, is_rewritten=rewrite, is_rehearsed=rehearse)
             return result
 
         return restore.run_with_confirmation(
