@@ -279,6 +279,7 @@ def format_event_clause(event: Event, style: WordStyle = SCREEN) -> str:
     counts = format_changed_lines(event.added, event.removed, style)
     is_of_secret = any(part.startswith((SECRET_FOUND, SECRET_REDACTED)) for part in event.note.split(", "))
     note = "" if event.command in _TAKEN_BACK or (counts and not is_of_secret) else event.note
+    note = note.removeprefix(f"with {merged}, ") if (merged := _get_merged(event)) else note
     if style is not SPOKEN:
         many = f" ({note})" if note and event.changes and not _is_of_many(event) else ""
         return f"{done}{counts}{many}"
@@ -356,11 +357,19 @@ def _describe_action(event: Event, style: WordStyle) -> str:
         return f"{_TAKEN_BACK[event.command]} {numbers}{' in ' if numbers else ''}{path}"
     if many := _name_many(event):
         return f"{_DONE[event.command]} {many}"
+    if merged := _get_merged(event):
+        return f"merged {merged} into {path}"
     if event.command == "redact":
         return f"removed a text of {path} from the history"
     if event.command == "create" and any(change.before is not None for change in event.changes if _is_file(change)):
         return f"overwrote {path}"
     return f"{_DONE.get(event.command, event.command)} {path}{_format_target(event)}"
+
+
+def _get_merged(event: Event) -> str:
+    """The note that went into another one; empty if the event is no such merge."""
+    is_so = event.command == "merge" and event.note.startswith("with ")
+    return event.note.removeprefix("with ").rpartition(", ")[0] if is_so else ""
 
 
 _DEEDS = {

@@ -70,13 +70,13 @@ def describe_paths(paths: Collection[str], is_folder: Callable[[str], bool]) -> 
 def make_directory(phrases: Phrases, engine: Engine, path: str) -> FileFlowOutcome:
     """Make a folder."""
     result = engine.files.make_directory(path)
-    return _make_outcome(phrases, result, f"Created the directory {to_one_line(path)}/.", path=path)
+    return make_outcome(phrases, result, f"Created the directory {to_one_line(path)}/.", path=path)
 
 
 def create(phrases: Phrases, engine: Engine, path: str, data: bytes, note: str) -> FileFlowOutcome:
     """Create a memory with its first text; `note` is for the log."""
     result = engine.files.create(path, data, note=note)
-    return _make_outcome(phrases, result, f"Created {to_one_line(path)}.", path=path)
+    return make_outcome(phrases, result, f"Created {to_one_line(path)}.", path=path)
 
 
 async def rename(dialog: Dialog, engine: Engine, old: str, new: str, known: FolderContext) -> FileFlowOutcome:
@@ -88,7 +88,7 @@ async def rename(dialog: Dialog, engine: Engine, old: str, new: str, known: Fold
     result, links = moved
     verb = "Renamed" if _get_parent(old) == _get_parent(new) else "Moved"
     words = f"{verb} {to_one_line(old)}{end} to {to_one_line(new)}{end}."
-    return _make_outcome(dialog.phrases, result, words, path=new, links=links)
+    return make_outcome(dialog.phrases, result, words, path=new, links=links)
 
 
 async def move_into(
@@ -104,7 +104,7 @@ async def move_into(
     if moved is None:
         return FileFlowOutcome(FlowOutcome("Nothing was moved."))
     result, links = moved
-    return _make_outcome(
+    return make_outcome(
         dialog.phrases,
         result,
         f"Moved {words} to {_format_folder(folder)}.",
@@ -120,7 +120,7 @@ async def copy_to(dialog: Dialog, engine: Engine, copies: Mapping[str, str], kno
     result = await dialog.run(f"Copying {words}", lambda step: engine.files.copy(copies, progress=step))
     new = next(iter(copies.values()))
     target = _format_folder(_get_parent(new)) if len(copies) > 1 else to_one_line(new)
-    return _make_outcome(dialog.phrases, result, f"Copied {words} to {target}.", path=new)
+    return make_outcome(dialog.phrases, result, f"Copied {words} to {target}.", path=new)
 
 
 _UNKEPT = "Files too large to keep were deleted for good."
@@ -134,19 +134,19 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     protected = [path for path in paths if known.is_protected(path)]
     is_kept = len(paths) == 1 and await dialog.call(lambda: engine.can_be_kept(paths[0]))
     planned = await dialog.call(lambda: plan_deleted_links(engine, paths), "Checking links")
-    answer: str | None = _LEAVE
+    answer: str | None = LEAVE
     if planned.plan.rewritten:
         answer = await _ask_about_links(dialog, planned.plan, "Keep only the words of", "links to it stay, broken")
     if answer is None:
         return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
-    used = planned if answer == _REWRITE else PlannedLinks()
+    used = planned if answer == REWRITE else PlannedLinks()
     if is_kept and not known.is_folder(paths[0]) and not protected and not engine.dialect.get_rule(paths[0]).kept:
         result, plan = await dialog.call(lambda: link_rewriting.delete(engine, paths, used))
         links = link_rewriting.format_done(plan if used is planned else planned.plan, is_rewritten=used is planned)
-        return _make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"), links=links)
+        return make_outcome(phrases, result, f"Deleted {words}.", _format_restore_hint(phrases, "it"), links=links)
     rehearsal = await dialog.call(lambda: engine.files.delete(paths, partial=True, rehearse=True), f"Checking {words}")
     if not rehearsal.changes:
-        return _make_outcome(phrases, rehearsal, "")
+        return make_outcome(phrases, rehearsal, "")
     keeper = _describe_keeper(engine.dialect, [*paths, *(change.path for change in rehearsal.changes)])
     if not await dialog.confirm(_format_delete_question(phrases, words, paths, rehearsal, protected, keeper, known)):
         return FileFlowOutcome(FlowOutcome("Nothing was deleted."))
@@ -162,7 +162,7 @@ async def delete(dialog: Dialog, engine: Engine, paths: Sequence[str], known: Fo
     skipped = {left.path for left in result.skipped}
     words = describe_paths([path for path in paths if path not in skipped] or paths, known.is_folder)
     again = _UNKEPT if result.unkept else _format_restore_hint(phrases, them)
-    return _make_outcome(phrases, result, f"Deleted {words}.", again, links=links)
+    return make_outcome(phrases, result, f"Deleted {words}.", again, links=links)
 
 
 def _describe_keeper(dialect: Dialect, paths: Iterable[str]) -> str:
@@ -245,7 +245,7 @@ async def rename_many(
     result, links = moved
     new = next(iter(moves.values()))
     done = f"Renamed {words} to {to_one_line(new)}." if len(moves) == 1 else f"Renamed {words}."
-    return _make_outcome(phrases, result, done, _format_undo_hint(phrases, moves), path=new, links=links)
+    return make_outcome(phrases, result, done, _format_undo_hint(phrases, moves), path=new, links=links)
 
 
 def _format_rename_question(phrases: Phrases, moves: Mapping[str, str], *, hidden: int) -> str:
@@ -275,7 +275,7 @@ def protect(
     return FileFlowOutcome(FlowOutcome(words, event=result.event.seq if result.event else 0), is_changed=True)
 
 
-def _make_outcome(
+def make_outcome(
     phrases: Phrases, result: ActionResult, done: str, again: str = "", *, path: str = "", links: str = ""
 ) -> FileFlowOutcome:
     """The outcome: done, partly done, or not done and why; what became of the links, and how it is undone."""
@@ -302,7 +302,8 @@ def _make_outcome(
 
 # Links that a move breaks
 
-_REWRITE, _LEAVE = "rewrite", "leave"
+REWRITE, LEAVE = "rewrite", "leave"
+"""What becomes of links, as a person answers."""
 
 
 async def _move(
@@ -314,22 +315,22 @@ async def _move(
         The result, and what became of the links as sentences; `None` if she went back.
     """
     planned = await dialog.call(lambda: plan_moved_links(engine, moves), "Checking links")
-    answer: str | None = _LEAVE
+    answer: str | None = LEAVE
     if planned.plan.rewritten:
         answer = await _ask_about_links(dialog, planned.plan, "Rewrite", "leave them broken")
     if answer is None:
         return None
-    used = planned if answer == _REWRITE else PlannedLinks()
+    used = planned if answer == REWRITE else PlannedLinks()
     result, plan = await dialog.run(label, lambda step: link_rewriting.move(engine, moves, used, progress=step))
-    plan = plan if answer == _REWRITE else planned.plan
-    return result, link_rewriting.format_done(plan, is_rewritten=answer == _REWRITE)
+    plan = plan if answer == REWRITE else planned.plan
+    return result, link_rewriting.format_done(plan, is_rewritten=answer == REWRITE)
 
 
 async def _ask_about_links(dialog: Dialog, plan: LinkPlan, verb: str, other: str) -> str | None:
     """Ask what becomes of links; `None` to go back."""
     choices = [
-        Choice("y", f"yes: {link_rewriting.format_places(plan.rewritten)}", _REWRITE),
-        Choice("n", f"no, {other}", _LEAVE),
+        Choice("y", f"yes: {link_rewriting.format_places(plan.rewritten)}", REWRITE),
+        Choice("n", f"no, {other}", LEAVE),
     ]
     return await dialog.choose(f"{verb} {link_rewriting.format_count_of_links(plan.rewritten)}?", choices)
 

@@ -308,6 +308,27 @@ def plan_split(engine: Engine, path: str, level: int = 0) -> Rearranged:
     return source.plan(path, {path: rest, **parts}, find_target, parts=tuple(parts))
 
 
+def plan_split_levels(engine: Engine, path: str) -> dict[int, Rearranged]:
+    """Plan a split at each level of which a note has several headings; at each that it has, if of none several.
+
+    Raises:
+        RearrangingRefused: The note cannot be split at all.
+    """
+    source = _Source(engine, path)
+    levels = [heading.level for heading in find_section_headings(source.texts[path])]
+    chosen = [level for level in sorted(set(levels)) if levels.count(level) > 1] or sorted(set(levels))
+    planned: dict[int, Rearranged] = {}
+    refused = RearrangingRefused(f"{to_one_line(path)} has no headings")
+    for level in chosen:
+        try:
+            planned[level] = plan_split(engine, path, level)
+        except RearrangingRefused as refusal:
+            refused = refusal
+    if not planned:
+        raise refused
+    return planned
+
+
 def _choose_names(source: _Source, path: str, sections: Sequence[Section]) -> dict[str, Section]:
     """A path for each section that nothing has yet, in whatever capitals."""
     folder = path[: path.rfind("/") + 1]

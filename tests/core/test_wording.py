@@ -200,3 +200,13 @@ def test_an_age_reads_the_same_for_its_lifetime_and_otherwise_right_after(second
     assert lifetime > 0
     assert format_age(seconds + lifetime * 0.99, COLUMN) == format_age(seconds, COLUMN)
     assert format_age(seconds + lifetime + 0.01, COLUMN) != format_age(seconds, COLUMN)
+
+
+def test_a_merge_names_both_notes() -> None:
+    kept = Change("tea.md", Version(EntryKind.FILE, "a" * 64, 1), Version(EntryKind.FILE, "b" * 64, 1))
+    event = Event(
+        at_us=1, actor=Person(), command="merge", path="/memories/tea.md", note="with a, b.md, 3 files", changes=(kept,)
+    )
+    assert describe_event(event) == "You merged a, b.md into tea.md (3 files)."
+    assert describe_event(event, SPOKEN) == "You merged a, b.md into tea.md, 3 files."
+    assert split_event(event)[1:4] == ("You", " merged a, b.md into ", "tea.md")

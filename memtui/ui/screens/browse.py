@@ -3,6 +3,7 @@
 A key is bound where its action is, in one of the controllers:
 
 - `browse_files.py`: Space, `*` (select), `a`, `r`, `c`, `d` (new, rename, copy, delete), `.`, `,`, `R` (list, rescan)
+- `browse_rearrange.py`: `:merge`, `:split` (merge notes, split one)
 - `browse_pins.py`: `b` and `'` (pin, pinned memories), `:protect`
 - `browse_edit.py`: `e`, `E`, F4 (edit here or elsewhere)
 - `browse_note.py`: Ctrl+F (find in the note), `t`, `B` (view, blame)
@@ -43,6 +44,7 @@ from memtui.ui.screens.browse_links import AuditController, FindController, Link
 from memtui.ui.screens.browse_live import LAST_SEQ_KEY, FollowController, LiveController
 from memtui.ui.screens.browse_note import NoteController, NoteFindController
 from memtui.ui.screens.browse_pins import PinController
+from memtui.ui.screens.browse_rearrange import RearrangeController
 from memtui.ui.screens.browse_relink import RelinkController
 from memtui.ui.screens.folder import FolderScreen
 from memtui.ui.screens.panes import PaneController
@@ -69,9 +71,10 @@ _NEED_A_NOTE = frozenset(
         "blame",
     }
     | {"rename", "copy_to", "delete", "toggle_selection", "select_all_files", "pin", "pins", "protect"}
+    | {"merge", "split"}
 )
 _CHANGING = frozenset(
-    {"new", "rename", "copy_to", "delete", "pin", "protect", "edit", "edit_elsewhere"}
+    {"new", "rename", "copy_to", "delete", "merge", "split", "pin", "protect", "edit", "edit_elsewhere"}
     | {"undo", "redo", "undo_since", "relink", *LOSS_ACTIONS}
 )
 """Actions that change the folder or its record."""
@@ -97,7 +100,7 @@ class BrowseScreen(FolderScreen):
 
     CONTROLLERS: ClassVar[tuple[type[Controller[Any]], ...]] = (
         PaneController, ApprovalController, AuditController, LinkController, FindController, EditController,
-        SelectionController, PinController, FileController, NoteFindController, HistoryController,
+        SelectionController, PinController, FileController, RearrangeController, NoteFindController, HistoryController,
         FollowController, NoteController, GraphController, RelinkController, PastController, LiveController,
         TreeController, LossController,
     )  # fmt: skip
@@ -130,6 +133,7 @@ class BrowseScreen(FolderScreen):
         self.attach(AuditController(self))
         self.attach(PinController(self, self.selection))
         self.attach(FileController(self, self.selection, self.edit))
+        self.attach(RearrangeController(self, self.selection))
         self.attach(NoteFindController(self))
         self.attach(HistoryController(self))
         self.attach(GraphController(self, self.note_view))

@@ -327,6 +327,11 @@ class Outline:
         folder = self._folders.get(path)
         return [] if folder is None else [child for child in folder.children if child in self._folders]
 
+    def list_files(self) -> list[str]:
+        """The paths of all that is no directory, shown or not, in no order."""
+        folders = self._folders
+        return [path for folder in folders.values() for path in folder.children if path not in folders]
+
     def get_path_at(self, index: int) -> str:
         """The path of a visible row; raises `IndexError`."""
         return self._rows[index]
