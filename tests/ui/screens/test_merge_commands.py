@@ -63,9 +63,7 @@ async def test_of_two_selected_notes_the_person_says_which_stays_and_links_follo
         await app.wait_for_screen(MenuScreen)
         assert "Merge two notes: which one stays?" in app.text
         await app.press("2")
-        await app.wait_for(
-            lambda: "yes, and rewrite 1 link in 1 note: notes/gamma.md:3" in app.text, "the links"
-        )
+        await app.wait_for(lambda: "yes, and rewrite 1 link in 1 note: notes/gamma.md:3" in app.text, "the links")
         await app.press("y")
         await app.wait_for(lambda: not (app.folder / "notes/beta.md").exists(), "the merge")
         assert (app.folder / "notes/gamma.md").read_text().startswith("# Gamma\n\n[[gamma]]\n\n## ")
