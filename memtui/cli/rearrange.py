@@ -105,7 +105,7 @@ def _print_result(
     if result.changes:
         print_links(options, planned.links, is_rewritten=rewrites, is_rehearsed=dry_run)
         if dry_run and not options.json:
-            output.print_message(to_one_line(done))
+            output.print_line(to_one_line(done))
     sentence = f"{to_one_line(done)} {restore.format_undo_hint(result)}" if result.event is not None else ""
     more = serialize_links(planned.links, is_rewritten=rewrites)
     parts = [str(MemoryPath.from_relative(part)) for part in planned.parts]

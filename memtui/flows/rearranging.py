@@ -157,6 +157,7 @@ class _Source:
         composed: Mapping[str, ComposedNote],
         find_target: Callable[[Edge], str | None],
         *,
+        find_above: Callable[[Edge], str] = lambda _: "",
         gone: Sequence[str] = (),
         parts: Sequence[str] = (),
     ) -> Rearranged:
@@ -164,7 +165,13 @@ class _Source:
         for each, note in composed.items():
             self._check_size(each, note.text)
         links = plan_rearranged(
-            self.graph, composed, gone, self.read, find_target=find_target, find_reason=ReasonFinder(self.engine).find
+            self.graph,
+            composed,
+            gone,
+            self.read,
+            find_target=find_target,
+            find_reason=ReasonFinder(self.engine).find,
+            find_above=find_above,
         )
         for each in composed:
             self._check_size(each, links.texts.get(each, ""))
@@ -206,11 +213,45 @@ def plan_merge(engine: Engine, merged: str, into: str) -> Rearranged:
         raise RearrangingRefused(f"{to_one_line(into)} ends in a block that is not closed") from None
 
     def find_target(edge: Edge) -> str | None:
+        if edge.link is not None and edge.link.path == "" and edge.source == merged:
+            return into
         if len(edge.targets) != 1:
             return None
         return into if edge.targets[0] == merged else edge.targets[0]
 
-    return source.plan(into, {into: composed}, find_target, gone=(merged,))
+    headings = _MovedHeadings(source.texts[merged], merged, composed)
+    return source.plan(into, {into: composed}, find_target, find_above=headings.find_above, gone=(merged,))
+
+
+class _MovedHeadings:
+    """Tells which headings of a note that went into another one are not found there by their words alone.
+
+    Args:
+        text: What the note said.
+        path: Its path.
+        composed: The one into which it went.
+    """
+
+    def __init__(self, text: str, path: str, composed: ComposedNote) -> None:
+        self._before, self._path, self._after = text, path, composed.text
+        self._lines = {
+            each.first: line for line, each in enumerate(composed.origins, 1) if each is not None and each.path == path
+        }
+        start = min(self._lines.values(), default=0)
+        titles = [each.text for each in find_section_headings(composed.text) if each.line <= start]
+        self._title = strip_markup(titles[-1]) if titles else ""
+
+    def find_above(self, edge: Edge) -> str:
+        """The words of the heading above the one that a link names, if those are needed; else empty."""
+        link = edge.link
+        is_to_it = edge.targets == (self._path,) or (link is not None and link.path == "" and edge.source == self._path)
+        if link is None or not is_to_it or not link.fragment or link.fragment.startswith("^") or not self._title:
+            return ""
+        line = find_heading_line(self._before, link.fragment)
+        moved = self._lines.get(line or 0)
+        if moved is None or find_heading_line(self._after, link.fragment) == moved:
+            return ""
+        return self._title if find_heading_line(self._after, f"{self._title}#{link.fragment}") == moved else ""
 
 
 def _unite_front(source: _Source, into: str, merged: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memtui.knowledge.graph import Edge, Graph
 from memtui.knowledge.merging import ComposedNote
 from memtui.knowledge.parse import parse_note
-from memtui.knowledge.rewriting import LinkChange, LinkPlan, LinkRewriter, get_place
+from memtui.knowledge.rewriting import LinkChange, LinkPlace, LinkPlan, LinkRewriter, get_place
 
 _Broken = tuple[Edge, str]
 
@@ -19,6 +19,7 @@ def plan_rearranged(
     *,
     find_target: Callable[[Edge], str | None],
     find_reason: Callable[[str], str] = lambda _: "",
+    find_above: Callable[[Edge], str] = lambda _: "",
 ) -> LinkPlan:
     """Plan what becomes of the links when notes are made of parts of others.
 
@@ -30,6 +31,8 @@ def plan_rearranged(
         find_target: Returns the path where a link, as it stands before, shall lead; `None` for one that led to no note,
             or to several.
         find_reason: Returns why a note may not be changed; empty if it may be.
+        find_above: Returns the words of a heading that have to stand before the one that a link, as it stood before,
+            names; empty if that one is enough.
 
     Returns:
         Of the notes that are made only the texts that differ from those that were given.
@@ -52,6 +55,7 @@ def plan_rearranged(
     written: dict[str, str] = {}
     based_on: dict[str, str] = {}
     broken: dict[str, list[_Broken]] = {}
+    above: dict[str, dict[LinkPlace | None, str]] = {}
     for path, edges in before.items():
         after = {get_place(edge): edge.targets for edge in graph.get_edges(path)}
         wanted = [(edge, to) for edge in edges if (to := find_target(edge)) is not None]
@@ -60,12 +64,14 @@ def plan_rearranged(
             for edge, to in wanted
             if after.get(get_place(edge)) != (to,) or any(target in gone for target in edge.targets)
         ]
+        above[path] = {get_place(edge): words for edge, _ in broken[path] if (words := find_above(edge))}
     for path, each in composed.items():
-        broken[path] = []
+        broken[path], above[path] = [], {}
         for was, edge, to in _iter_moved_links(graph.get_edges(path), each, moved, find_target):
             if edge is None and was.link is not None:
                 changes.append(LinkChange(path, was.link, to, left="it cannot be written in its form"))
-            elif edge is not None and _is_broken(was, edge, to, gone):
+            elif edge is not None and ((words := find_above(was)) or _is_broken(was, edge, to, gone)):
+                above[path][get_place(edge)] = words
                 broken[path].append((replace(edge, targets=was.targets or (was.source,)), to))
     for path, found in sorted(broken.items()):
         if not found:
@@ -75,7 +81,7 @@ def plan_rearranged(
         if text is None or reason:
             changes += (LinkChange(path, edge.link, to, left=reason or "no text") for edge, to in found if edge.link)
             continue
-        rewriter = LinkRewriter(graph, path, text)
+        rewriter = LinkRewriter(graph, path, text, above[path])
         changes += rewriter.rewrite(found)
         if rewriter.text != text:
             written[path], based_on[path] = rewriter.text, text

@@ -19,8 +19,11 @@ from memtui.knowledge.names import make_permalink
 from memtui.knowledge.parse import parse_note
 from memtui.notes.front_matter import find_front_matter_end
 from memtui.notes.inline_blocks import find_inline_blocks
-from memtui.notes.links import Link, make_link_key, strip_note_kind
+from memtui.notes.links import Link, make_link_key, slugify, strip_note_kind
 
+LinkPlace = tuple[int, tuple[int, int]]
+"""The line of a link, from 1, and its columns there."""
+_NOT_IN_FRAGMENT = re.compile(r"[\[\]|#^\\]+")
 _NO_WIKI = re.compile(r"[\[\]|#\n]")
 _SAFE = "/!$&'*+,;=:@~"
 """What need not be encoded in a Markdown target, beside letters, digits and `_.-`."""
@@ -166,7 +169,7 @@ def _find_broken(
             yield edge, then
 
 
-def get_place(edge: Edge) -> tuple[int, tuple[int, int]] | None:
+def get_place(edge: Edge) -> LinkPlace | None:
     """The line and the columns of a link; `None` for an edge that is none."""
     return (edge.link.line, edge.link.span) if edge.link is not None else None
 
@@ -178,10 +181,14 @@ class LinkRewriter:
         graph: Of the folder afterwards, with the note at its new path.
         source: That path.
         text: What the note says.
+        above: By the places of links, words of a heading above the one that they name: there are several of its words.
     """
 
-    def __init__(self, graph: Graph, source: str, text: str) -> None:
+    def __init__(
+        self, graph: Graph, source: str, text: str, above: Mapping[LinkPlace | None, str] = MappingProxyType({})
+    ) -> None:
         self._graph = graph
+        self._above = above
         self._source = source
         self._note = graph.get_note(source)
         self._lines = text.split("\n")
@@ -224,8 +231,13 @@ class LinkRewriter:
         if place is None:
             return None
         line = self._lines[link.line - 1]
+        rest = line[place[1] :]
+        above = self._above.get((link.line, link.span))
+        if above and rest.lstrip().startswith("#"):
+            words = " ".join(_NOT_IN_FRAGMENT.sub(" ", above).split())
+            rest = f"#{words if link.kind == 'wiki' else quote(slugify(above))}{rest.lstrip()}"
         for target in dict.fromkeys(spell_target(link, was, to, self._source)):
-            words = line[: place[0]] + target + line[place[1] :]
+            words = line[: place[0]] + target + rest
             if self._leads_to(words, link, to):
                 self._lines[link.line - 1] = words
                 return target

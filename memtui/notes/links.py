@@ -8,7 +8,7 @@ import posixpath
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
@@ -494,15 +494,28 @@ def find_heading_line(text: str, fragment: str) -> int | None:
         return text.count("\n", 0, found.end()) + 1 if found else None
     end = find_front_matter_end(text)
     body = blank_text(text[:end]) + blank_code(text)[end:]
-    wanted = {_slugify(fragment), _slugify(fragment.rpartition("#")[2])}
-    headings = sorted((found.start(1), found[1]) for kind in (_HEADING, _UNDERLINED) for found in kind.finditer(body))
-    for start, heading in headings:
-        if _slugify(heading) in wanted:
-            return text.count("\n", 0, start) + 1
+    headings = [(line, level, slugify(words)) for line, level, words in find_headings(body, end)]
+    *above, last = map(slugify, fragment.split("#"))
+    if above and last and (line := _find_heading_below(headings, above, last)) is not None:
+        return line
+    wanted = {slugify(fragment), last}
+    return next((line for line, _, words in headings if words in wanted), None)
+
+
+def _find_heading_below(headings: Iterable[tuple[int, int, str]], above: Sequence[str], last: str) -> int | None:
+    """The line of a heading that stands below others, the highest first; all are anchors."""
+    open_headings: list[tuple[int, str]] = []
+    for line, level, words in headings:
+        open_headings = [each for each in open_headings if each[0] < level]
+        if words == last:
+            names = iter(name for _, name in open_headings)
+            if all(wanted in names for wanted in above):
+                return line
+        open_headings.append((level, words))
     return None
 
 
-def _slugify(heading: str) -> str:
+def slugify(heading: str) -> str:
     """A heading as an anchor: its letters and digits, in lower case, with hyphens between them."""
     plain = unicodedata.normalize("NFKC", heading).casefold()
     return "-".join(re.findall(r"[^\W_]+", plain))

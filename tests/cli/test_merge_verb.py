@@ -83,8 +83,8 @@ def test_a_rehearsal_writes_nothing(folder: Path, words: list[str], capsys: Capt
     fill(folder)
     assert main([*words, "--dry-run"]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("Changes: ")
-    assert f"Would {words[0]} cup.md into " in said.err
+    assert said.out.startswith(f"Would {words[0]} cup.md into ")
+    assert "\nChanges: " in said.out
     assert main([*words, "--dry-run", "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert (found["done"], found["dry_run"], bool(found["changes"])) == (False, True, True)

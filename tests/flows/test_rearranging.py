@@ -13,6 +13,7 @@ from memtui.flows import rearranging
 from memtui.flows.rearranging import Rearranged, RearrangingRefused, plan_merge, plan_split
 from memtui.knowledge.graph import Graph
 from memtui.knowledge.parse import parse_note
+from memtui.notes.links import find_heading_line
 from memtui.places.dialects import get_dialect
 from tests.flows.test_link_rewriting import make_notes, read_all, write_all
 from tests.sampling import EVERY, many
@@ -115,6 +116,23 @@ def test_links_lead_to_the_note_that_stays_and_keep_their_words(memory: Engine, 
         "sub/c.md": "# C\n\n[b](../a.md#here) [[a|bee]] [[a]] [[a#Here|there]] `[[b]]`\n",
         "MEMORY.md": "- [A](a.md): one\n- [B](a.md): two\n",
     }
+
+
+def test_a_heading_of_which_there_are_two_is_named_below_the_title(memory: Engine, tmp_path: Path) -> None:
+    after = merge(
+        memory, tmp_path, "b.md", "a.md",
+        {
+            "a.md": "# A\n\n## Next\n\n[[#Next]]\n",
+            "b.md": "# B [x]\n\n[[#Next]] [n](#next) [[b#Only]]\n\n## Next\n\n## Only\n",
+            "c.md": "[[b#Next|n]] [b](b.md#next) [[a#Next]]\n\n| [[b#Next\\|n]] |\n",
+        },
+    )  # fmt: skip
+    assert after == {
+        "a.md": "# A\n\n## Next\n\n[[#Next]]\n\n## B [x]\n\n"
+        "[[a#B x#Next]] [n](a.md#b-x#next) [[a#Only]]\n\n### Next\n\n### Only\n",
+        "c.md": "[[a#B x#Next|n]] [b](a.md#b-x#next) [[a#Next]]\n\n| [[a#B x#Next\\|n]] |\n",
+    }
+    assert find_heading_line(after["a.md"], "B x#Next") == find_heading_line(after["a.md"], "b-x#next") == 11
 
 
 def test_the_history_of_both_stays(memory: Engine, tmp_path: Path) -> None:

@@ -40,3 +40,10 @@ Risks
 )
 def test_a_heading_is_found_by_its_words_or_its_anchor(fragment: str, line: int | None) -> None:
     assert find_heading_line(_TEXT, fragment) == line
+
+
+def test_a_heading_is_found_below_those_that_are_named_before_it() -> None:
+    text = "# A\n## Next\n# B\n## Deep\n### Next\n# Next\n"
+    assert [find_heading_line(text, each) for each in ("Next", "B#Next", "B#Deep#Next", "A#Next")] == [2, 5, 5, 2]
+    assert find_heading_line(text, "No such#Next") == 2
+    assert find_heading_line(text, "Deep#B#Next") == 2, "in their order"
