@@ -113,8 +113,11 @@ class _Composer:
             self._lines[-1] += self._feed
         if front.strip("\ufeff") and not front.endswith("\n"):
             front += f"{self._feed}\n"
+        body = "\n".join([*self._lines, ""])
+        if not front.strip("\ufeff") and find_front_matter_end(front + body):
+            front += f"{self._feed}\n"  # a rule at its top is no front matter, whatever came below it
         above: list[Origin | None] = [None] * front.count("\n")
-        return ComposedNote(front + "\n".join([*self._lines, ""]), (*above, *self._origins, None))
+        return ComposedNote(front + body, (*above, *self._origins, None))
 
 
 def _find_feed(*texts: str) -> str:

@@ -81,6 +81,7 @@ def split(
         ("# A\n\n```\n# open\n", "# B\n", "# A\n\n```\n# open\n```\n\n## B\n"),
         ("# A\n\n~~~~\nx", "# B\n\n```\n# code\n```\n", "# A\n\n~~~~\nx\n~~~~\n\n## B\n\n```\n# code\n```\n"),
         ("# A\n\n<!-- x\n", "# B\n", "# A\n\n<!-- x\n-->\n\n## B\n"),
+        ("---\nA: 1\n\n[[c]]\n", "x\n\n---\n\ny\n", "\n---\nA: 1\n\n[[c]]\n\n## b\n\nx\n\n---\n\ny\n"),
         ("\ufeff# A\n", "\ufeff# B\n", "\ufeff# A\n\n## B\n"),
         ("---\ntitle: A\n---\na\n", "---\ntitle: Bee\ntype: x\n---\nb\n", "---\ntitle: A\n---\na\n\n## Bee\n\nb\n"),
         ("---\ntags: [x]\n---\n", "---\ntags: [x, y]\n---\n# B\n", "---\ntags: [x, y]\n---\n## B\n"),
