@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import date
+from functools import cache, partial
 from typing import Unpack
 from urllib.parse import quote
 
@@ -27,11 +28,10 @@ from memtui.flows.link_rewriting import ReasonFinder, format_done
 from memtui.knowledge.graph import Edge, Graph
 from memtui.knowledge.merging import (
     ComposedNote,
+    NoteSplitter,
     Section,
     Uncloseable,
     compose_merged,
-    compose_rest,
-    compose_section,
     find_sections,
     find_split_level,
 )
@@ -233,7 +233,9 @@ class _MovedHeadings:
     """
 
     def __init__(self, text: str, path: str, composed: ComposedNote) -> None:
-        self._before, self._path, self._after = text, path, composed.text
+        self._path = path
+        self._find_before = cache(partial(find_heading_line, text))
+        self._find_after = cache(partial(find_heading_line, composed.text))
         self._lines = {
             each.first: line for line, each in enumerate(composed.origins, 1) if each is not None and each.path == path
         }
@@ -247,11 +249,11 @@ class _MovedHeadings:
         is_to_it = edge.targets == (self._path,) or (link is not None and link.path == "" and edge.source == self._path)
         if link is None or not is_to_it or not link.fragment or link.fragment.startswith("^") or not self._title:
             return ""
-        line = find_heading_line(self._before, link.fragment)
+        line = self._find_before(link.fragment)
         moved = self._lines.get(line or 0)
-        if moved is None or find_heading_line(self._after, link.fragment) == moved:
+        if moved is None or self._find_after(link.fragment) == moved:
             return ""
-        return self._title if find_heading_line(self._after, f"{self._title}#{link.fragment}") == moved else ""
+        return self._title if self._find_after(f"{self._title}#{link.fragment}") == moved else ""
 
 
 def _unite_front(source: _Source, into: str, merged: str) -> str:
@@ -329,12 +331,12 @@ def plan_split(engine: Engine, path: str, level: int = 0) -> Rearranged:
     if len(sections) > _MOST_PARTS:
         raise RearrangingRefused(f"{name} would become more than {_MOST_PARTS} notes")
     names = _choose_names(source, path, sections)
+    splitter, find_line = NoteSplitter(text, path), cache(partial(find_heading_line, text))
     parts = {
-        part: compose_section(text, section, path=path, front=_make_front(source, part, text))
-        for part, section in names.items()
+        part: splitter.compose_section(section, _make_front(source, part, text)) for part, section in names.items()
     }
     by_line = {section.heading.line: part for part, section in names.items()}
-    rest = compose_rest(text, sections, path=path, write_entry=_EntryWriter(source, path, parts, by_line).write)
+    rest = splitter.compose_rest(sections, _EntryWriter(source, path, parts, by_line).write)
 
     def find_target(edge: Edge) -> str | None:
         link = edge.link
@@ -343,7 +345,7 @@ def plan_split(engine: Engine, path: str, level: int = 0) -> Rearranged:
             return None
         if not is_own and edge.targets[0] != path:
             return edge.targets[0]
-        line = find_heading_line(text, link.fragment) or 0
+        line = find_line(link.fragment) or 0
         return next((part for part, each in names.items() if each.heading.line <= line <= each.last), path)
 
     return source.plan(path, {path: rest, **parts}, find_target, parts=tuple(parts))

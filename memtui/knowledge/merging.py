@@ -274,88 +274,100 @@ def find_sections(text: str, level: int) -> list[Section]:
     ]
 
 
-def compose_section(text: str, section: Section, *, path: str, front: str) -> ComposedNote:
-    """A section as a note: its heading is the title, and those below it are as much higher.
+class NoteSplitter:
+    """Makes notes of the sections of one.
 
     Args:
-        text: The note in which it stands.
-        section: Which one.
-        path: The path of that note.
-        front: The front matter of the new note, with the line feed behind it; empty for none.
-    """
-    feed = _find_feed(text)
-    composer = _Composer(feed)
-    lines, headings = text.split("\n"), find_section_headings(text)
-    first, last = section.heading.line, section.last
-    composer.add(path, shift_headings(lines, headings, 1 - section.heading.level, first=first, last=last))
-    _add_definitions(composer, text, [(first, last)], path)
-    return composer.finish(front.replace("\n", f"{feed}\n"))
-
-
-def compose_rest(
-    text: str, sections: Sequence[Section], *, path: str, write_entry: Callable[[Section], str]
-) -> ComposedNote:
-    """What is left of a note that was split, with a link in place of each section.
-
-    Args:
-        text: The note.
-        sections: What was taken out of it, in order.
+        text: What it says.
         path: Its path.
-        write_entry: Writes the line that leads to a section.
     """
-    composer = _Composer(_find_feed(text))
-    lines = text.split("\n")
-    start = find_front_matter_end(text)
-    number = _find_first_line(text, start)
-    kept: list[tuple[int, int]] = []
-    is_in_list = False
-    for section in sections:
-        if number < section.heading.line and any(line.strip() for line in lines[number - 1 : section.heading.line - 1]):
-            if is_in_list:
+
+    def __init__(self, text: str, path: str) -> None:
+        self._text, self._path = text, path
+        self._lines = text.split("\n")
+        self._headings = find_section_headings(text)
+        self._feed = _find_feed(text)
+        self._body = blank_code(text).split("\n")
+        self._footnotes = {
+            _normalize(f"^{found[1]}"): number
+            for number, line in enumerate(self._body, 1)
+            if (found := _FOOTNOTE.match(line))
+        }
+        self._definitions: dict[str, int] = {}
+        for link in find_links(text, path):
+            if link.form == "definition":
+                self._definitions.setdefault(_normalize(link.label), link.line)
+        self._definitions |= self._footnotes
+
+    def compose_section(self, section: Section, front: str) -> ComposedNote:
+        """A section as a note: its heading is the title, and those below it are as much higher.
+
+        Args:
+            section: Which one.
+            front: The front matter of the new note, with the line feed behind it; empty for none.
+        """
+        composer = _Composer(self._feed)
+        first, last = section.heading.line, section.last
+        headings = [each for each in self._headings if first <= each.line <= last]
+        moved = shift_headings(self._lines, headings, 1 - section.heading.level, first=first, last=last)
+        composer.add(self._path, moved)
+        self._add_definitions(composer, [(first, last)])
+        return composer.finish(front.replace("\n", f"{self._feed}\n"))
+
+    def compose_rest(self, sections: Sequence[Section], write_entry: Callable[[Section], str]) -> ComposedNote:
+        """What is left of the note, with a link in place of each section.
+
+        Args:
+            sections: What was taken out of it, in order.
+            write_entry: Writes the line that leads to a section.
+        """
+        composer = _Composer(self._feed)
+        start = find_front_matter_end(self._text)
+        number = _find_first_line(self._text, start)
+        kept: list[tuple[int, int]] = []
+        is_in_list = False
+        for section in sections:
+            above = section.heading.line - 1
+            if self._has_words(number, above):
+                if is_in_list:
+                    composer.end_paragraph()
+                composer.add(self._path, self._list_lines(number, above))
+                kept.append((number, above))
+                is_in_list = False
+            if not is_in_list:
                 composer.end_paragraph()
-            composer.add(path, _list_lines(lines, number, section.heading.line - 1))
-            kept.append((number, section.heading.line - 1))
-            is_in_list = False
-        if not is_in_list:
+            composer.add_new(write_entry(section))
+            is_in_list, number = True, section.last + 1
+        if self._has_words(number, len(self._lines)):
             composer.end_paragraph()
-        composer.add_new(write_entry(section))
-        is_in_list, number = True, section.last + 1
-    if any(line.strip() for line in lines[number - 1 :]):
-        composer.end_paragraph()
-        composer.add(path, _list_lines(lines, number, len(lines)))
-        kept.append((number, len(lines)))
-    _add_definitions(composer, text, kept, path)
-    return composer.finish(text[:start])
+            composer.add(self._path, self._list_lines(number, len(self._lines)))
+            kept.append((number, len(self._lines)))
+        self._add_definitions(composer, kept)
+        return composer.finish(self._text[:start])
 
+    def _has_words(self, first: int, last: int) -> bool:
+        return any(line.strip() for line in self._lines[first - 1 : last])
 
-def _list_lines(lines: Sequence[str], first: int, last: int) -> Iterator[MovedLine]:
-    return (MovedLine(lines[number - 1], number, number) for number in range(first, last + 1))
+    def _list_lines(self, first: int, last: int) -> Iterator[MovedLine]:
+        return (MovedLine(self._lines[number - 1], number, number) for number in range(first, last + 1))
 
-
-def _add_definitions(composer: _Composer, text: str, kept: Collection[tuple[int, int]], path: str) -> None:
-    """Add the definitions of links and footnotes that some lines of a note use, and that stand in other lines of it."""
-
-    def is_kept(number: int) -> bool:
-        return any(first <= number <= last for first, last in kept)
-
-    lines = text.split("\n")
-    definitions: dict[str, int] = {}
-    for link in find_links(text, path):
-        if link.form == "definition":
-            definitions.setdefault(_normalize(link.label), link.line)
-    body = blank_code(text).split("\n")
-    notes = {
-        _normalize(f"^{found[1]}"): number for number, line in enumerate(body, 1) if (found := _FOOTNOTE.match(line))
-    }
-    used = {
-        _normalize(label) for number, line in enumerate(body, 1) if is_kept(number) for label in _LABEL.findall(line)
-    }
-    places = definitions | notes
-    missing = sorted({places[label] for label in used if label in places and not is_kept(places[label])})
-    if missing:
-        composer.end_paragraph()
-    for number in missing:
-        last = number
-        while last < len(lines) and number in notes.values() and lines[last].startswith(("  ", "\t")):
-            last += 1
-        composer.add(path, _list_lines(lines, number, last))
+    def _add_definitions(self, composer: _Composer, kept: Collection[tuple[int, int]]) -> None:
+        """Add the definitions of links and footnotes that some lines use, and that stand in other lines."""
+        if not self._definitions:
+            return
+        used = {
+            _normalize(label)
+            for first, last in kept
+            for line in self._body[first - 1 : last]
+            for label in _LABEL.findall(line)
+        }
+        places = {self._definitions[label] for label in used if label in self._definitions}
+        missing = sorted(place for place in places if not any(first <= place <= last for first, last in kept))
+        if missing:
+            composer.end_paragraph()
+        for number in missing:
+            last = number
+            is_footnote = number in self._footnotes.values()
+            while is_footnote and last < len(self._lines) and self._lines[last].startswith(("  ", "\t")):
+                last += 1
+            composer.add(self._path, self._list_lines(number, last))
