@@ -55,8 +55,9 @@ mv notes/today.md moved.md
 cp notes/today.md copied.md
 rm --dry-run notes
 merge notes/old.md notes/today.md
-merge prefs.md notes/old.md --dry-run
-split notes/old.md --level 1
+merge notes/old.md notes/today.md --dry-run
+split notes/old.md --json
+split --help
 protect notes
 prune --older-than 1d
 prune --record --max-bytes 0 --dry-run
