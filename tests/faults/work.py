@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from memtui.memory import connect
 ME = memtui.Agent("tester", "a-model", "a-session")
 YOU = Person("you")
 CALL = "the-call"
+_TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}\b")
 LONG = "one line of many\n" * 600
 """More than one page of the journal, and more than one write."""
 
@@ -65,10 +67,11 @@ def putting_back(work: Callable[[Engine], ActionResult]) -> Act:
             restored = work(engine)
         except MemtuiError as error:
             return Said("refused", str(error), raised=True)
-        uncertain = restored.problem.startswith("Changed, but") or "or only in part" in restored.problem
+        problem = _TIME.sub("00:00", restored.problem)  # that of an event which is told of: the next try tells another
+        uncertain = problem.startswith("Changed, but") or "or only in part" in problem
         if uncertain or (restored.event and restored.skipped):
-            return Said("uncertain", restored.problem)
-        return Said("ok" if restored.event else "refused", restored.problem)
+            return Said("uncertain", problem)
+        return Said("ok" if restored.event else "refused", problem)
 
     return act
 
@@ -164,6 +167,11 @@ PUTTING_BACK: dict[str, Act] = {
     "clear": clearing,
     "move": putting_back(
         lambda engine: engine.files.move({"f": "g", "g": "f", "d/x": "n/x", "h": "d/h"}, actor=YOU),
+    ),
+    "merge": putting_back(
+        lambda engine: engine.files.rearrange(
+            "merge", "f", lambda: NoteEdits({"f": b"both\n", "h/z": b"z\n"}, gone=("d/x",)), actor=YOU
+        ),
     ),
     "move and rewrite": putting_back(
         lambda engine: engine.files.move(
