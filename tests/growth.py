@@ -11,6 +11,10 @@ LIMIT = 2.5
 FLOOR = 0.03
 """Seconds of a processor below which nothing is too long."""
 _AGAIN = 8
+_DOUBLINGS = 3
+"""How often a text is made twice as long before too long is too long: what looks a few hundred characters ahead takes
+out of proportion while the text is shorter than that, and where a machine is slow, shorter texts are measured.
+"""
 
 
 def find_growth(
@@ -23,9 +27,19 @@ def find_growth(
         most: Characters of the longest text.
         least: Characters of the shortest one.
     """
-    size = least
-    while size < most and _measure(work, make(size)) < floor:
+    size, doublings, growth = least, 0, 0.0
+    while True:
+        if _measure(work, make(size)) >= floor:
+            growth = _find_growth_at(work, make, size, floor)
+            if 0 < growth <= LIMIT or doublings == _DOUBLINGS:
+                return growth
+            doublings += growth > LIMIT
+        if size * 2 > most:
+            return growth
         size *= 2
+
+
+def _find_growth_at(work: Callable[[str], object], make: Callable[[int], str], size: int, floor: float) -> float:
     long, short = make(size), make(size // 2)
     took, took_short, growth = float("inf"), float("inf"), 0.0
     for _ in range(_AGAIN):
