@@ -10,7 +10,7 @@ from memtui.core.wording import format_count, to_relative_path
 from memtui.engine import Engine
 from memtui.engine.lineage import find_moves
 from memtui.flows.dialog import FlowOutcome, Phrases
-from memtui.flows.link_rewriting import ReasonFinder, format_count_of_links
+from memtui.flows.link_rewriting import ReasonFinder, format_count_of_links, read_rewritable
 from memtui.knowledge.graph import Graph
 from memtui.knowledge.rewriting import LinkPlan, expand_moves, plan_links
 
@@ -40,11 +40,12 @@ def plan_links_behind(engine: Engine, event: Event) -> LinkPlan:
         return LinkPlan()
     before = event.seq - 1
     graph = engine.knowledge.get_past(before)
-
-    def read(path: str) -> str | None:
-        return engine.knowledge.read_text(path, before)
-
-    return plan_links(graph, expand_moves(graph, moves), read, find_reason=ReasonFinder(engine).find)
+    return plan_links(
+        graph,
+        expand_moves(graph, moves),
+        lambda path: read_rewritable(engine, path, before),
+        find_reason=ReasonFinder(engine).find,
+    )
 
 
 def rewrite_links_behind(phrases: Phrases, engine: Engine, event: Event) -> FlowOutcome:

@@ -80,15 +80,20 @@ def _plan(
     files, gone, copied = find_files(graph)
     find_reason = ReasonFinder(engine).find
     plan = plan_links(
-        graph, files, lambda path: _read(engine, path, at), deleted=gone, copies=copied, find_reason=find_reason
+        graph,
+        files,
+        lambda path: read_rewritable(engine, path, at),
+        deleted=gone,
+        copies=copied,
+        find_reason=find_reason,
     )
     before = {new: old for old, new in (files | copied).items()}
     stand = {before.get(path, path) for path in plan.texts}
     return PlannedLinks(plan, {path: engine.history.get_version_at(path, at) for path in stand})
 
 
-def _read(engine: Engine, path: str, at: int) -> str | None:
-    """What a note says, if it can be written again as it is."""
+def read_rewritable(engine: Engine, path: str, at: int) -> str | None:
+    """What a note said right after an event, if it can be written again as it is; else `None`."""
     version = engine.history.get_version_at(path, at)
     if version is None or version.sha256 is None:
         return None

@@ -24,7 +24,7 @@ from memtui.engine import Engine
 from memtui.engine.files import NoteEdits
 from memtui.engine.moves import iter_parents
 from memtui.engine.restore import ActionOptions
-from memtui.flows.link_rewriting import ReasonFinder, format_done
+from memtui.flows.link_rewriting import ReasonFinder, format_done, read_rewritable
 from memtui.knowledge.graph import Edge, Graph
 from memtui.knowledge.merging import (
     ComposedNote,
@@ -43,7 +43,7 @@ from memtui.knowledge.rearranging import plan_rearranged
 from memtui.knowledge.rewriting import LinkPlan
 from memtui.knowledge.source import is_note, is_shown
 from memtui.notes.front_matter import find_front_matter_end, read_properties
-from memtui.notes.front_matter_lists import add_to_list
+from memtui.notes.front_matter_edit import add_to_list
 from memtui.notes.links import MOST_LINKS, find_heading_line, find_links
 from memtui.notes.memory_index import is_index
 from memtui.notes.sections import DEEPEST, find_section_headings, strip_markup
@@ -142,14 +142,7 @@ class _Source:
 
     def read(self, path: str) -> str | None:
         """What another note says, if it can be written again as it is."""
-        version = self.get_version(path)
-        if version is None or version.sha256 is None:
-            return None
-        data = self.engine.history.get_texts({version.sha256}).get(version.sha256)
-        try:
-            return None if data is None else data.decode()
-        except UnicodeDecodeError:
-            return None
+        return read_rewritable(self.engine, path, self._at)
 
     def plan(
         self,

@@ -28,7 +28,7 @@ from memtui.knowledge.suggestions import (
     suggest_links,
 )
 from memtui.notes.front_matter import read_properties
-from memtui.notes.front_matter_edit import add_tag, set_property
+from memtui.notes.front_matter_edit import add_to_list, set_property
 from memtui.notes.memory_index import is_auto_loaded, is_index
 from memtui.places.checks import find_new_refusal
 
@@ -281,7 +281,7 @@ def _add_entry(engine: Engine, suggestion: Suggestion, text: str) -> str | None:
 def _categorise(observer: Observer, suggestion: Suggestion, text: str) -> str | None:
     """The note with its type or tag; `None` where it cannot be written, or its agent's program would refuse it."""
     path, value = suggestion.notes[0], suggestion.value
-    edited = set_property(text, "type", value) if suggestion.field == "type" else add_tag(text, value)
-    if edited is None or find_new_refusal(observer.dialect, path, edited, text) is not None:
+    edited = set_property(text, "type", value) if suggestion.field == "type" else add_to_list(text, "tags", [value])
+    if edited in (None, text) or find_new_refusal(observer.dialect, path, edited, text) is not None:
         return None
     return edited

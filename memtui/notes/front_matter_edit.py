@@ -1,24 +1,24 @@
-"""Writes one property into the front matter of a note; all other bytes stay as they are.
+"""Writes a property of a note's front matter, or into a list of it; all other bytes stay as they are.
 
 Each edit is read back: where the front matter does not say exactly what it said before and the new value, nothing is
 written. So a form of YAML that is not foreseen here is refused, and never damaged.
 """
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping, Sequence
 
 from memtui.core.unicode import to_one_line
 from memtui.notes.front_matter import find_front_matter_end, parse_front_matter
 
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_/-]*")
+_PLAIN = re.compile(r"[^\W\d_](?:[\w./-]| (?=\w))*")
+"""A value that needs no quotes, in a line as well as in brackets."""
 _KEYWORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _LAST_LINE = re.compile(r"(?:---|\.\.\.)[ \t]*\r?\n?\Z")
 _MARK = "node_type"
 """What Claude Code writes first below `metadata`."""
 _MARKED = re.compile(rf"^(?P<indent>[ ]+){_MARK}:[^\r\n]*(?P<end>\r?\n)", re.MULTILINE)
-_FLOW = re.compile(r"(?P<start>tags[ \t]*:[ \t]*\[)(?P<items>[^\[\]{}#\"'\r\n]*)\][ \t]*\r?\Z")
-_EMPTY = re.compile(r"tags[ \t]*:[ \t]*\r?\Z")
-_ITEM = re.compile(r"(?P<indent>[ \t]*-[ \t]+)[^\r\n]*\r?\Z")
+_ITEM = re.compile(r"([ \t]*)- ")
 
 
 def set_property(text: str, name: str, value: str) -> str | None:
@@ -42,44 +42,68 @@ def set_property(text: str, name: str, value: str) -> str | None:
     return _check(text, _insert_line(text, line), {**properties, name: value})
 
 
-def add_tag(text: str, tag: str) -> str | None:
-    """A note with one more tag in its front matter; `None` as for `set_property`, and where it has the tag.
+def add_to_list(text: str, name: str, values: Collection[str]) -> str:
+    """A note whose front matter names some more values, as far as that can be written without doubt.
+
+    A note without front matter is given some; one whose entry is written in another form than a list in brackets, a
+    list of lines or one word stays as it is.
 
     Args:
-        tag: Without `#`.
+        text: The note.
+        name: Of the entry, such as `tags`.
+        values: Those that are there already are not added.
     """
-    before = parse_front_matter(text)
-    tags = before.properties.get("tags")
-    if tags is None and "tags" not in before.properties:
-        edited = _insert_line(text, f"tags: [{_quote(tag)}]")
-        return _check(text, edited, {**before.properties, "tags": [tag]})
-    if not isinstance(tags, list) or tag in tags:
-        return None
-    wanted = {**before.properties, "tags": [*tags, tag]}
-    return next(
-        (edited for each in _list_with_tag(text, _quote(tag)) if (edited := _check(text, each, wanted)) is not None),
-        None,
-    )
-
-
-def _list_with_tag(text: str, written: str) -> Iterator[str]:
-    """The text with one more item in its list of tags, if it is in brackets or one item a line."""
     end = find_front_matter_end(text)
+    before = dict(parse_front_matter(text).properties)
+    known = _read_values(before, name)
+    more = [value for value in dict.fromkeys(values) if value not in known]
+    if not more:
+        return text
     lines = text[:end].split("\n")
-    for at, line in enumerate(lines):
-        if (flow := _FLOW.match(line)) is not None:
-            items = flow["items"].rstrip()
-            joined = f"{items}{', ' if items.strip() else ''}{written}"
-            edited = flow["start"] + joined + line[flow.end("items") :]
-            yield "\n".join([*lines[:at], edited, *lines[at + 1 :]]) + text[end:]
-        elif _EMPTY.match(line) is not None:
-            last = at
-            while last + 1 < len(lines) and _ITEM.match(lines[last + 1]) is not None:
-                last += 1
-            item = _ITEM.match(lines[last]) if last > at else None
-            if item is not None:
-                new = item["indent"] + written + ("\r" if lines[last].endswith("\r") else "")
-                yield "\n".join([*lines[: last + 1], new, *lines[last + 1 :]]) + text[end:]
+    feed = "\r" if lines[0].endswith("\r") or (not end and "\r\n" in text) else ""
+    if not end:
+        mark = "\ufeff" if text.startswith("\ufeff") else ""
+        lines = [f"{mark}---{feed}", f"---{feed}", ""]
+    written = _write_values(lines, name, more, feed, is_there=name in before)
+    if written is None:
+        return text
+    changed = "\n".join(written) + (text[end:] if end else text.removeprefix("\ufeff"))
+    after = parse_front_matter(changed)
+    expected = {**before, name: [*known, *more]}
+    is_right = not after.problem and {**after.properties, name: _read_values(after.properties, name)} == expected
+    return changed if is_right else text
+
+
+def _read_values(properties: Mapping[str, object], name: str) -> list[object]:
+    value = properties.get(name)
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+def _write_values(
+    lines: Sequence[str], name: str, more: Sequence[str], feed: str, *, is_there: bool
+) -> list[str] | None:
+    """The lines of the front matter with more values; `None` where its form is another one."""
+    quoted = [_quote(value) for value in more]
+    last = max(number for number, line in enumerate(lines) if line.strip())  # the border
+    if not is_there:
+        return [*lines[:last], f"{name}:{feed}", *(f"- {value}{feed}" for value in quoted), *lines[last:]]
+    at = next((number for number, line in enumerate(lines) if line.startswith(f"{name}:")), None)
+    if at is None:
+        return None
+    value = lines[at].partition(":")[2].strip()
+    if value.startswith("[") and value.endswith("]"):
+        inside = value[1:-1].strip().rstrip(",")
+        return [*lines[:at], f"{name}: [{', '.join(filter(None, (inside, *quoted)))}]{feed}", *lines[at + 1 :]]
+    if _PLAIN.fullmatch(value) and " " not in value:
+        return [*lines[:at], f"{name}: [{', '.join((value, *quoted))}]{feed}", *lines[at + 1 :]]
+    if value:
+        return None
+    end = at + 1
+    indent = ""
+    while end < last and (item := _ITEM.match(lines[end])) is not None:
+        indent = item[1]
+        end += 1
+    return [*lines[:end], *(f"{indent}- {value}{feed}" for value in quoted), *lines[end:]]
 
 
 def _insert_line(text: str, line: str) -> str | None:
@@ -111,7 +135,7 @@ def _check(text: str, edited: str | None, wanted: dict[str, object]) -> str | No
     return edited if after.properties == wanted and not after.problem else None
 
 
-def _quote(word: str) -> str:
-    if _PLAIN.fullmatch(word) and word.casefold() not in _KEYWORDS:
-        return word
-    return '"' + to_one_line(word).replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _quote(value: str) -> str:
+    if _PLAIN.fullmatch(value) and value.casefold() not in _KEYWORDS:
+        return value
+    return json.dumps(value, ensure_ascii=to_one_line(value) != value)

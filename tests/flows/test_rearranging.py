@@ -84,7 +84,7 @@ def split(
         ("---\nA: 1\n\n[[c]]\n", "x\n\n---\n\ny\n", "\n---\nA: 1\n\n[[c]]\n\n## b\n\nx\n\n---\n\ny\n"),
         ("\ufeff# A\n", "\ufeff# B\n", "\ufeff# A\n\n## B\n"),
         ("---\ntitle: A\n---\na\n", "---\ntitle: Bee\ntype: x\n---\nb\n", "---\ntitle: A\n---\na\n\n## Bee\n\nb\n"),
-        ("---\ntags: [x]\n---\n", "---\ntags: [x, y]\n---\n# B\n", "---\ntags: [x, y]\n---\n## B\n"),
+        ("---\ntags: [x]\n---\n", "---\ntags: [x, z]\n---\n# B\n", "---\ntags: [x, z]\n---\n## B\n"),
         ("---\nA: 1\n---", "# B\n", "---\nA: 1\n---\n## B\n"),
         (
             "---\naliases: [one]\n---\nA\n",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.notes.front_matter_lists import add_to_list
+from memtui.notes.front_matter_edit import add_to_list
 
 
 @pytest.mark.parametrize(

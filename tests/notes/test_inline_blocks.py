@@ -1,7 +1,9 @@
 """Headings and paragraphs are found as CommonMark has them, each with its place."""
 
+import re
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -12,6 +14,11 @@ _PARTS = (
     *("- ", "* ", "1. ", "2) ", "10. ", "> ", ">", "# ", "## ", "\n", "\n\n", "  ", "    ", "   ", "\t"),
     *("a b", "[x] y", "```", "~~~", "---", "===", "<div>", "<!-- c", "-->", "<b>", "text", "`", "+", "-"),
 )
+
+_OTHERWISE = re.compile(r">[ \t]*>[^\n]*\n(?: {4}| {0,3}\t)")
+"""Behind a quotation in a quotation the other reader takes an indented line that looks like an item for code; by
+CommonMark 0.31 it goes on with the paragraph, as it does for that reader behind one quotation.
+"""
 
 
 def _read_independently(text: str) -> list[tuple[str, int, bool, bool]]:
@@ -46,6 +53,7 @@ def _read(text: str) -> list[tuple[str, int, bool, bool]]:
 @given(st.lists(st.sampled_from(_PARTS), max_size=14).map("".join))
 @settings(max_examples=400, deadline=None)
 def test_blocks_are_those_of_another_reader(text: str) -> None:
+    assume(not _OTHERWISE.search(text))
     assert _read(text) == _read_independently(text)
 
 
@@ -56,6 +64,7 @@ def test_blocks_are_those_of_another_reader(text: str) -> None:
         ("# A #\nb\n===", [("A", 1, False, False), ("b", 1, False, False)]),
         ("- a\n  b\nc\n- d", [("a b c", 0, True, False), ("d", 0, True, False)]),
         ("> - a\n\nb", [("a", 0, True, True), ("b", 0, False, False)]),
+        ("> > a\n    - b", [("a - b", 0, False, True)]),
         ("- a\n\n      code\n\n```\ncode\n", [("a", 0, True, False)]),
         ("[a]: b\n[c]: d 'e'\ntext", [("text", 0, False, False)]),
         ("| a | b |\n|---|---|\n| c | d |", [("| a | b | |---|---| | c | d |", 0, False, False)]),
