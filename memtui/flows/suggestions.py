@@ -1,9 +1,9 @@
 """Suggestions for the notes of a folder: found from its graph and by the audit's rules, and carried out one by one.
 
-Nothing is changed before a person accepts. What is accepted is one event, so one undo takes it back. Merging and
-splitting have commands of their own.
+Nothing is changed before a person accepts. What is accepted is one event, so one undo takes it back.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from memtui.core.settings import AuditSettings, Settings
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import estimate_token_count, format_count
 from memtui.engine import Engine, Observer
+from memtui.flows import rearranging
 from memtui.flows.dialog import FlowOutcome, Phrases
 from memtui.flows.mentions import link_mentions
 from memtui.knowledge.graph import Edge, Graph
@@ -23,7 +24,6 @@ from memtui.knowledge.suggestions import (
     SUGGESTION_KINDS,
     Suggestion,
     describe_suggestion,
-    format_command,
     suggest_categories,
     suggest_links,
 )
@@ -41,8 +41,6 @@ _NO_LIMITS = Settings()
 _DUPLICATES = ("duplicate", "near-duplicate")
 _LONG = ("long-note", "long-index")
 _UNLISTED = "not-in-index"
-_SECTION = 2
-"""The level of the headings at which a note is split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,7 @@ def _suggest_merges(folder: _Folder) -> list[Suggestion]:
     from memtui.audit.rules import duplicates  # noqa: PLC0415 - start-up: as above
 
     found = [
-        Suggestion("merge", (str(hit.facts["of"]), hit.path), f"the second {hit.words}", is_acceptable=False)
+        Suggestion("merge", (str(hit.facts["of"]), hit.path), f"the second {hit.words}")
         for hit in duplicates.find_duplicates(folder.audit)
         if not any(folder.is_kept(path) or is_auto_loaded(path) for path in (hit.path, str(hit.facts["of"])))
     ]
@@ -202,16 +200,22 @@ def _suggest_splits(folder: _Folder) -> list[Suggestion]:
             for hit in upkeep.check_note(note, folder.audit):
                 if hit.rule in _LONG:
                     reasons.setdefault(path, hit.words)
-    headings = {note.path: sum(each.level == _SECTION for each in note.headings) for note in folder.notes}
+    sections = {note.path: _count_sections(note) for note in folder.notes}
     return [
-        Suggestion("split", (path,), f"{to_one_line(words)}; {_count_sections(headings[path])}", is_acceptable=False)
+        Suggestion("split", (path,), f"{to_one_line(words)}; {_describe_sections(sections[path])}", sections[path] > 1)
         for path, words in sorted(reasons.items())
-        if not folder.is_kept(path) and path in headings
+        if not folder.is_kept(path) and path in sections
     ][:MOST_SUGGESTIONS]
 
 
-def _count_sections(count: int) -> str:
-    return f"{format_count(count, 'section')} to split at" if count > 1 else "it has no sections to split at"
+def _count_sections(note: ParsedNote) -> int:
+    """How many sections a note is split into: at the highest level of which it has several headings."""
+    counts = Counter(heading.level for heading in note.headings)
+    return next((counts[level] for level in sorted(counts) if counts[level] > 1), 0)
+
+
+def _describe_sections(count: int) -> str:
+    return f"{format_count(count, 'section')} to split at" if count else "it has no sections to split at"
 
 
 _FINDERS: Mapping[str, Callable[[_Folder], list[Suggestion]]] = {
@@ -234,8 +238,8 @@ def accept_suggestion(phrases: Phrases, engine: Engine, suggestion: Suggestion) 
     Raises:
         LockTimeout, FolderMissing, StateUnusable, MemoryClosed: It could not be tried.
     """
-    if command := format_command(suggestion):
-        return FlowOutcome(f"That has a command of its own: {command}", is_warning=True)
+    if suggestion.kind in ("merge", "split"):
+        return _rearrange(phrases, engine, suggestion)
     if suggestion.mention is not None:
         return link_mentions(phrases, engine, [suggestion.mention], suggestion.notes[1])
     path = suggestion.notes[1] if suggestion.kind == "index" else suggestion.notes[0]
@@ -256,6 +260,30 @@ def accept_suggestion(phrases: Phrases, engine: Engine, suggestion: Suggestion) 
     undo = phrases.name_action("browse.undo")
     words = f"Done: {what}.{f' {undo} undoes it.' if undo else ''}"
     return FlowOutcome(words, is_warning=bool(result.problem), event=result.event.seq)
+
+
+def _rearrange(phrases: Phrases, engine: Engine, suggestion: Suggestion) -> FlowOutcome:
+    """Merge two notes, or split one, with the links that lead there."""
+    is_merge = suggestion.kind == "merge"
+    try:
+        if is_merge:
+            into, merged = suggestion.notes
+            planned = rearranging.plan_merge(engine, merged, into)
+            result, done = rearranging.merge(engine, merged, into, planned)
+            words = rearranging.format_merged(merged, into)
+        else:
+            planned = rearranging.plan_split(engine, suggestion.notes[0])
+            result, done = rearranging.split(engine, suggestion.notes[0], planned)
+            words = rearranging.format_split(done)
+    except rearranging.RearrangingRefused as refusal:
+        return FlowOutcome(f"Not {'merged' if is_merge else 'split'}: {refusal}.", is_warning=True)
+    if result.event is None:
+        return FlowOutcome(result.problem or "Nothing was changed.", is_warning=True)
+    undo = phrases.name_action("browse.undo")
+    links = rearranging.format_links(done, is_rewritten=True)
+    sentences = (words, links, result.problem, f"{undo} undoes it." if undo else "")
+    is_warning = bool(result.problem or done.links.left)
+    return FlowOutcome(" ".join(filter(None, sentences)), is_warning=is_warning, event=result.event.seq)
 
 
 def _decode(data: bytes | None) -> str | None:

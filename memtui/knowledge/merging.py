@@ -135,7 +135,7 @@ def _find_first_line(text: str, start: int) -> int:
 
 
 def compose_merged(into: str, text: str, *, path: str, merged: str, title: str, front: str) -> ComposedNote:
-    """The text of a note with that of another one below it, under a heading with its title.
+    """The text of a note with that of another one below it, under a heading with its title, unless it says the same.
 
     Args:
         into: The note that stays.
@@ -156,14 +156,20 @@ def compose_merged(into: str, text: str, *, path: str, merged: str, title: str, 
     if not start and into.startswith("\ufeff"):
         lines[0] = lines[0][1:]
     composer.add(path, (MovedLine(line, number, number) for number, line in enumerate(lines[top - 1 :], top)))
-    closer = _find_closer(into)
-    if closer:
-        composer.strip()
-        composer.add_new(closer)
-    composer.end_paragraph()
-    _add_below(composer, _rename_labels(text, into), merged, _find_level(into), title)
+    if _get_body(into) != _get_body(text):
+        closer = _find_closer(into)
+        if closer:
+            composer.strip()
+            composer.add_new(closer)
+        composer.end_paragraph()
+        _add_below(composer, _rename_labels(text, into), merged, _find_level(into), title)
     has_mark = into.startswith("\ufeff") and not front.startswith("\ufeff")
     return composer.finish(f"\ufeff{front}" if has_mark else front)
+
+
+def _get_body(text: str) -> str:
+    """What a note says, whatever the ends of its lines."""
+    return text[find_front_matter_end(text) :].replace("\r\n", "\n").removeprefix("\ufeff").strip()
 
 
 def _add_below(composer: _Composer, text: str, path: str, level: int, title: str) -> None:

@@ -49,7 +49,7 @@ class Suggestion:
         kind: One of `SUGGESTION_KINDS`.
         notes: The paths of the notes that it is about, the one that would change first.
         reason: Why, as one line of words.
-        is_acceptable: Whether memtui can do it in one step; else there is a command for it.
+        is_acceptable: Whether memtui can do it in one step; else a person has to.
         line: Of the first note, from 1; 0 for all of it.
         field: With `categorise`, `type` or `tags`; else empty.
         value: With `categorise`, the type or the tag; else empty.
@@ -73,7 +73,7 @@ class Suggestion:
 
 
 def format_command(suggestion: Suggestion) -> str:
-    """The command that does what memtui does not in one step, on one line; empty where there is none."""
+    """The command that does the same and has more options, on one line; empty where there is none."""
     command = _COMMANDS.get(suggestion.kind)
     return " ".join([command, *(to_one_line(shlex.quote(path)) for path in suggestion.notes)]) if command else ""
 

@@ -314,13 +314,16 @@ def test_suggestions_are_listed_and_one_of_them_done(
 
 
 @pytest.mark.usefixtures("memory")
-def test_what_has_a_command_of_its_own_is_not_done(ask: Ask, memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_merge_is_suggested_with_its_command_and_done(
+    ask: Ask, memory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = " ".join(f"word{number}" for number in range(40))
     fill(memory, {"one.md": f"{words}\n", "two one.md": f"{words}\n"})
     (found,) = ask("suggest", "--kind", "merge", code=1)["suggestions"]
-    assert (found["acceptable"], found["command"]) == (False, "memtui merge one.md 'two one.md'")
-    assert ask("suggest", "--accept", found["id"], code=1)["accepted"] is None
-    assert main(["suggest", "--accept", found["id"]]) == 1
-    assert "memtui merge one.md 'two one.md'" in capsys.readouterr().err
+    assert (found["acceptable"], found["command"]) == (True, "memtui merge one.md 'two one.md'")
     assert main(["suggest", "--accept", found["id"], "--kind", "merge"]) == 2
-    assert (memory / "two one.md").exists()
+    capsys.readouterr()
+    assert main(["suggest", "--accept", found["id"]]) == 0
+    assert capsys.readouterr().out.startswith("Done: merge two one.md into one.md. To undo it: memtui undo ")
+    assert (memory / "one.md").read_text() == f"{words}\n"
+    assert not (memory / "two one.md").exists()

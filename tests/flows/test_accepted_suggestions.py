@@ -71,8 +71,8 @@ def test_each_kind_is_found(folder: Path, engine: Engine) -> None:
         ("index", ("lost.md", "MEMORY.md"), True),
         ("link", ("shop.md", "tea.md"), True),
         ("categorise", ("people/dora.md",), True),
-        ("merge", ("first.md", "people/second.md"), False),
-        ("split", ("long.md",), False),
+        ("merge", ("first.md", "people/second.md"), True),
+        ("split", ("long.md",), True),
     ]
     reasons = [each.reason for each in found]
     assert reasons[0] == "MEMORY.md does not lead to it"
@@ -136,11 +136,32 @@ def test_what_changed_meanwhile_is_left(folder: Path, engine: Engine) -> None:
     assert "is not there" in accept_suggestion(PHRASES, engine, suggested["categorise"]).words
 
 
-def test_merging_and_splitting_name_their_command(engine: Engine, folder: Path) -> None:
+def test_two_notes_are_merged_and_a_long_one_is_split(engine: Engine, folder: Path) -> None:
+    fill(folder, {"long.md": LONG, "to-second.md": "See [it](people/second.md).\n"})
+    engine.reconcile()
     before = read_all(folder)
     outcome = accept_suggestion(PHRASES, engine, find_one(engine, "merge"))
-    assert outcome.words == "That has a command of its own: memtui merge first.md people/second.md"
-    assert (outcome.is_warning, outcome.event, read_all(folder)) == (True, 0, before)
+    merged = "Merged people/second.md into first.md. Rewrote 1 link in 1 note. u undoes it."
+    assert (outcome.words, outcome.is_warning) == (merged, False)
+    after = read_all(folder)
+    assert "people/second.md" not in after
+    assert after["to-second.md"] == b"See [it](first.md).\n"
+    assert after["first.md"].count(b"Step 8 of the release") == 2
+    assert not engine.undo([outcome.event]).problem
+    assert read_all(folder) == before
+    outcome = accept_suggestion(PHRASES, engine, find_one(engine, "split"))
+    assert outcome.words.startswith("Split long.md into 2 notes: ")
+    assert len(read_all(folder)) == len(before) + 2
+    assert not engine.undo([outcome.event]).problem
+    assert read_all(folder) == before
+
+
+def test_of_two_notes_that_say_the_same_one_text_stays(tmp_path: Path) -> None:
+    texts = {"a.md": f"# A\n\n{WORDS}\n", "b.md": f"# A\r\n\r\n{WORDS}\r\n", "c.md": "[[b#A]]\n"}
+    folder = fill(tmp_path / "memories", texts)
+    with memtui.open(folder, state=tmp_path / "state") as engine:
+        accept_suggestion(PHRASES, engine, find_one(engine, "merge"))
+    assert read_all(folder) == {"a.md": texts["a.md"].encode(), "c.md": b"[[a#A]]\n"}
 
 
 def test_an_index_of_another_form_is_told_and_left_to_the_person(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from memtui.core.wording import format_count
 from memtui.engine import Engine
 from memtui.flows.suggestions import accept_suggestion, find_suggestions
 from memtui.knowledge.source import GraphStopped
-from memtui.knowledge.suggestions import Suggestion, describe_suggestion, format_command
+from memtui.knowledge.suggestions import Suggestion, describe_suggestion
 from memtui.ui.flows.dialog import PHRASES
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import report_errors
@@ -169,7 +169,7 @@ class SuggestionScreen(GraphOverlayScreen):
 
     @work(group="change")
     async def _accept(self, item: Suggestion) -> None:
-        if self.is_read_only and not format_command(item):
+        if self.is_read_only:
             self.message.show_message(self.read_only_reason, warning=True)
             return
         async with self.change_lock:

@@ -16,16 +16,16 @@ class SuggestionView(ItemList[Suggestion]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l,right", "open", "accept", id="suggestions.accept",
-                tooltip="Do it, as one event; of merge and split show the command"),
+                tooltip="Do it, as one event"),
     ]  # fmt: skip
 
     STYLES = "suggestions--"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"suggestions--{role}" for role in ("kind", "command", "detail")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"suggestions--{role}" for role in ("kind", "by-hand", "detail")}
 
     DEFAULT_CSS = """
     SuggestionView {
         & > .suggestions--kind { color: $text-accent; }
-        & > .suggestions--command { color: $text-warning; }
+        & > .suggestions--by-hand { color: $text-warning; }
         & > .suggestions--detail { color: $foreground-muted; }
     }
     """
@@ -35,7 +35,7 @@ class SuggestionView(ItemList[Suggestion]):
 
     def _get_columns(self, item: Suggestion, width: int) -> Sequence[Column[Suggestion]]:
         return (
-            Column("kind", _format_kind, "kind" if item.is_acceptable else "command", width=10, gap=" "),
+            Column("kind", _format_kind, "kind" if item.is_acceptable else "by-hand", width=10, gap=" "),
             Column("notes", format_notes, width=max(width * 2 // 5, 8), gap=" "),
             Column("reason", _format_reason, "detail", width=4, share=True, gap=" ", tail=" "),
         )

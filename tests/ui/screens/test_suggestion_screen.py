@@ -59,13 +59,15 @@ async def test_one_is_done_with_a_key_and_undone_with_another(opened: Opening, s
         assert (folder / "lost.md").read_text() == NOTES["lost.md"]
 
 
-async def test_merging_names_its_command_and_o_opens_the_note(opened: Opening) -> None:
+async def test_enter_merges_two_notes_and_o_opens_a_note(opened: Opening) -> None:
     async with opened(NOTES) as app:
         screen = await suggestions(app)
         await app.press("down", "down", "enter")
-        await app.wait_for(lambda: "memtui merge one.md two.md" in screen.message.text, "the command")
-        assert listed(screen) == ALL
-        await app.press("up", "o")
+        await app.wait_for(lambda: screen.message.text.startswith("Merged two.md into one.md."), "the merge")
+        await app.wait_for(lambda: not (app.folder / "two.md").exists(), "the note to go")
+        await app.press("u")
+        await app.wait_for(lambda: listed(screen) == ALL, "the merge to be suggested again")
+        await app.press("g", "down", "o")
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen))
         await app.wait_for(lambda: app.app.screen.files.cursor_path == "lost.md", "the note")
 
