@@ -42,6 +42,7 @@ class InboxQuestions:
         self._lock = threading.Lock()
         self._left: dict[str, int] = {}
         """How many files of each patch are not decided yet."""
+        self._problems: dict[str, str] = {}
         self._added: dict[str, list[str]] = {}
         """The new notes of each patch that were allowed."""
 
@@ -67,12 +68,18 @@ class InboxQuestions:
         for patch in read_proposals(self._engine.store.path or "") if self.is_needed else ():
             if patch.path in self._left:
                 continue
-            self._left[patch.path], self._added[patch.path] = len(patch.files), []
             if patch.problem:
-                words = f"A proposal of Gemini CLI in {patch.path} cannot be applied: {patch.problem}."
-                self._failed(to_one_line(words))
+                self._report_problem(patch)
                 continue
+            self._left[patch.path], self._added[patch.path] = len(patch.files), []
             self._ask_about_files(patch)
+
+    def _report_problem(self, patch: ProposedPatch) -> None:
+        """Report once that a patch cannot be applied. It may be written whole, or fit, the next time it is looked at."""
+        if self._problems.get(patch.path) != patch.problem:
+            self._problems[patch.path] = patch.problem
+            words = f"A proposal of Gemini CLI in {patch.path} cannot be applied: {patch.problem}."
+            self._failed(to_one_line(words))
 
     def _ask_about_files(self, patch: ProposedPatch) -> None:
         for each in patch.files:

@@ -67,8 +67,8 @@ def read_proposals(folder: str) -> list[ProposedPatch]:
         path = f"{INBOX}/{name}"
         try:
             text = _read_text(os.path.join(folder, path))
-            if text is None:
-                continue  # gone meanwhile
+            if not text:
+                continue  # gone meanwhile, or not written yet
             found.append(ProposedPatch(path, tuple(_apply(folder, text))))
         except _BadPatch as error:
             found.append(ProposedPatch(path, problem=str(error)))

@@ -64,6 +64,22 @@ def person(memory: Engine) -> Person:
     return Person(memory)
 
 
+def test_a_patch_that_is_being_written_is_asked_about_once_it_is_whole(person: Person, folder: Path) -> None:
+    person.questions.clear()
+    patch, text = folder / ".inbox/private/second.patch", PATCH.format(folder).replace("build.md", "test.md")
+    for written in ("", text[: len(text) - 9], text[: len(text) - 9]):
+        patch.write_text(written)
+        person.inbox.ask()
+    assert person.questions == []
+    assert len(person.words) == 1, "it is told once"
+    assert "second.patch cannot be applied" in person.words[0]
+    patch.write_text(text)
+    person.inbox.ask()
+    assert [question.proposal.path for question in person.questions] == ["/memories/MEMORY.md", "/memories/test.md"]
+    person.inbox.ask()
+    assert len(person.questions) == 2
+
+
 def test_each_file_is_a_question_with_its_exact_change(person: Person) -> None:
     edit, new = person.questions
     assert describe_request(edit.proposal) == "Gemini CLI asks to overwrite MEMORY.md"
