@@ -20,7 +20,6 @@ from memtui.places.gemini_inbox import INBOX, ProposedPatch, build_pointer, read
 
 GEMINI, _DIALECT = Agent("Gemini CLI"), "gemini"
 _INDEX = "MEMORY.md"
-_TOP = str(MemoryPath.from_relative(INBOX))
 
 
 class InboxQuestions:
@@ -48,7 +47,7 @@ class InboxQuestions:
 
     def concerns(self, events: Iterable[Event]) -> bool:
         """Whether events changed the inbox."""
-        return any(event.path.startswith(_TOP) for event in events)
+        return any(change.path.startswith(f"{INBOX}/") for event in events for change in event.changes)
 
     @property
     def is_needed(self) -> bool:
@@ -75,7 +74,7 @@ class InboxQuestions:
             self._ask_about_files(patch)
 
     def _report_problem(self, patch: ProposedPatch) -> None:
-        """Report once that a patch cannot be applied. It may be written whole, or fit, the next time it is looked at."""
+        """Report once that a patch cannot be applied. The next time it may be written whole, or fit."""
         if self._problems.get(patch.path) != patch.problem:
             self._problems[patch.path] = patch.problem
             words = f"A proposal of Gemini CLI in {patch.path} cannot be applied: {patch.problem}."

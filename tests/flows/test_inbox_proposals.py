@@ -67,7 +67,7 @@ def person(memory: Engine) -> Person:
 def test_a_patch_that_is_being_written_is_asked_about_once_it_is_whole(person: Person, folder: Path) -> None:
     person.questions.clear()
     patch, text = folder / ".inbox/private/second.patch", PATCH.format(folder).replace("build.md", "test.md")
-    for written in ("", text[: len(text) - 9], text[: len(text) - 9]):
+    for written in ("", text[:20], text[:20]):
         patch.write_text(written)
         person.inbox.ask()
     assert person.questions == []
@@ -78,6 +78,15 @@ def test_a_patch_that_is_being_written_is_asked_about_once_it_is_whole(person: P
     assert [question.proposal.path for question in person.questions] == ["/memories/MEMORY.md", "/memories/test.md"]
     person.inbox.ask()
     assert len(person.questions) == 2
+
+
+def test_what_the_first_look_at_the_folder_finds_concerns_it(person: Person, memory: Engine, folder: Path) -> None:
+    (first,) = [event for event in memory.events() if event.command == "found"]
+    assert person.inbox.concerns([first])
+    (folder / "other.md").write_text("x\n")
+    head = memory.get_head()[0]
+    memory.reconcile()
+    assert not person.inbox.concerns(memory.events(after=head))
 
 
 def test_each_file_is_a_question_with_its_exact_change(person: Person) -> None:
