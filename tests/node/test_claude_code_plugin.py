@@ -1,6 +1,7 @@
 """Claude Code's own program with memtui's plugin: its hooks, its server and its command, against a scripted model."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -78,13 +79,22 @@ def test_its_hook_and_its_server_record_the_same_session(
         assert actor.session == said["session_id"]
 
 
+def _read_review_command(plugin: Path) -> str:
+    """The command that the plugin allows: it begins with `memtui` where that is found, else with a Python."""
+    (path,) = (plugin / "commands").glob("*.md")
+    found = re.search(r"^allowed-tools: Bash\((.*)\)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
 def test_the_command_gives_claude_code_the_review_to_read(
     plugin: Path, folder: Path, tmp_path: Path, model: Callable[[list[dict[str, Any]]], str]
 ) -> None:
     with memtui.open(folder) as memory:
         create = {"command": "create", "path": "/memories/new.md", "file_text": "a new line\n"}
         memory.execute(create, actor=Agent("my-agent"))
-    review = f"{sys.executable} -m memtui review --diff --dir {folder}"
+    review = _read_review_command(plugin)
+    assert review.endswith(f" review --diff --dir {folder}")
     url = model(
         [
             {
@@ -108,7 +118,7 @@ def test_the_command_lets_claude_code_accept_nothing(
     with memtui.open(folder) as memory:
         create = {"command": "create", "path": "/memories/new.md", "file_text": "a new line\n"}
         memory.execute(create, actor=Agent("my-agent"))
-    accept = f"{sys.executable} -m memtui review --diff --dir {folder} accept new.md"
+    accept = f"{_read_review_command(plugin)} accept new.md"
     url = model(
         [
             {
