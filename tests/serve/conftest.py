@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import anthropic
+import httpx2
 import pytest
 
 from memtui.core.settings import Settings
@@ -18,9 +20,6 @@ from memtui.serve.gate import RequestGate
 from memtui.serve.logs import ServerLog
 from memtui.serve.metrics import ServerMetrics
 from tests.conftest import fill
-
-httpx2 = pytest.importorskip("httpx2", reason="an older SDK, without memory stores")
-anthropic = pytest.importorskip("anthropic")
 
 ADA, PLANNER, READER, GUEST = (
     "ada-token-of-a-person",

@@ -6,11 +6,12 @@ import json
 import threading
 from typing import Any
 
+import anthropic
 import pytest
 
 from memtui.serve import MOST_BODY_BYTES, ServerLimits
 from memtui.serve.access import AccessFileError, Right, parse_access_file
-from tests.serve.conftest import ADA, PLANNER, Serve, Served, anthropic, find_store
+from tests.serve.conftest import ADA, PLANNER, Serve, Served, find_store
 from tests.serve.sdk import Store
 
 STORES = "/v1/memory_stores"

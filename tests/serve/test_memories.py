@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
+import anthropic
 import pytest
 
 import memtui
 from memtui.scan.samples import make_sample
 from tests.conftest import fill
-from tests.serve.conftest import ADA, PLANNER, READER, Serve, Served, anthropic, find_store
+from tests.serve.conftest import ADA, PLANNER, READER, Serve, Served, find_store
 from tests.serve.sdk import Store, hash_text
 
 

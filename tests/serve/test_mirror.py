@@ -5,12 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from anthropic.lib.tools import _memories as mirrors
 
 from tests.conftest import fill
 from tests.serve.conftest import PLANNER, Served, find_store
 from tests.serve.sdk import Store
-
-mirrors = pytest.importorskip("anthropic.lib.tools._memories", reason="an SDK without the mirror")
 
 
 class Mirror:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import anthropic
 import pytest
 
 import memtui
 from tests.sampling import many
-from tests.serve.conftest import PLANNER, Serve, anthropic, find_store
+from tests.serve.conftest import PLANNER, Serve, find_store
 from tests.serve.sdk import Store, hash_text
 
 PATHS = ("/a", "/a/b", "/a/b/c", "/b.md", "/b/c.md", "/z")

@@ -13,12 +13,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import anthropic
+import httpx2
 import pytest
 
 import memtui
 from memtui.cli import main
 from tests.conftest import fill, wait_until
-from tests.serve.conftest import ADA, TOKENS, anthropic, httpx2
+from tests.serve.conftest import ADA, TOKENS
 from tests.serve.sdk import hash_text
 
 LIMIT = 60.0

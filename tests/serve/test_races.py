@@ -3,8 +3,10 @@
 import asyncio
 import threading
 
+import anthropic
+
 import memtui
-from tests.serve.conftest import ADA, PLANNER, Serve, anthropic, find_store
+from tests.serve.conftest import ADA, PLANNER, Serve, find_store
 from tests.serve.sdk import Store, hash_text
 
 WRITERS, LINES = 4, 8

@@ -3,12 +3,13 @@
 import datetime
 import os
 
+import anthropic
 import pytest
 
 import memtui
 from memtui.serve import ServerLimits
 from tests.conftest import fill
-from tests.serve.conftest import ADA, GUEST, PLANNER, READER, Serve, Served, anthropic, collect, find_store
+from tests.serve.conftest import ADA, GUEST, PLANNER, READER, Serve, Served, collect, find_store
 from tests.serve.sdk import Store
 
 
