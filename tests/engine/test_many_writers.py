@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections import Counter
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 import memtui
 from memtui.core.events import sha256
 from memtui.watch import FolderWatcher
+from tests.conftest import wait_until
 from tests.faults import checking
 
 WORK = """
@@ -215,8 +215,7 @@ def test_closing_waits_for_the_calls_that_are_under_way(plain_world: Any) -> Non
     assert reading.wait(20)
     closing = threading.Thread(target=engine.close)
     closing.start()
-    while not engine._calls.is_closed:
-        pass
+    wait_until(lambda: engine._calls.is_closed, "the engine to take no more calls")
     with pytest.raises(memtui.core.errors.MemoryClosed):
         plain_world.ask(engine, command="view", path="/memories")
     assert engine.store.root.fd >= 0
@@ -352,10 +351,12 @@ def test_a_crowd_of_everybody_loses_nothing_and_records_each_change_once(run_pyt
 
 
 def stands_in(memory: Any, text: str) -> None:
-    """Wait until a text is in the journal: nobody writes to its file meanwhile."""
-    until = time.monotonic() + 30
-    while memory.journal.get_text(text) is None:
-        assert time.monotonic() < until, "a change from outside was not noticed"
+    """Wait until a text is in the journal: nobody writes to its file meanwhile.
+
+    With pauses: a thread that asks for the journal all the time leaves its lock to no other, and the watcher,
+    which holds the folder's lock while it waits for that, keeps everybody waiting.
+    """
+    wait_until(lambda: memory.journal.get_text(text) is not None, "a change from outside to be noticed")
 
 
 def insist_on_once(events: list[Any], quiet: list[str]) -> None:
