@@ -1,5 +1,5 @@
-"""Conversations with agents of somebody else's over the Agent Client Protocol: its own example, opencode, and
-Gemini CLI.
+"""Conversations with agents of somebody else's over the Agent Client Protocol: its own example, opencode, Gemini CLI,
+Claude Code and Codex.
 
 The programs talk to a scripted model on this machine: no key, no network.
 """
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memtui.agents.acp.catalog import list_known_agents
 from memtui.agents.chat import events
 from memtui.agents.chat.events import TurnOutcome
 from memtui.agents.chat.sessions.store import ChatSession
@@ -20,6 +21,7 @@ from tests.agents.acp.conftest import Talk, talking
 from tests.agents.approver import open_approver
 from tests.agents.chat import listener
 from tests.node.programs import LIMIT, native_programs, package, run
+from tests.node.responses_server import serve_responses
 
 Begin = Callable[..., Any]
 
@@ -33,14 +35,14 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
 
     @contextmanager
     def begin(
-        *command: str, policy: ApprovalPolicy = ApprovalPolicy.ASK, session: ChatSession | None = None
+        name: str, *command: str, policy: ApprovalPolicy = ApprovalPolicy.ASK, session: ChatSession | None = None
     ) -> Iterator[Talk]:
+        known = next((each for each in list_known_agents() if each.name == name), None)
         can_ask = policy is ApprovalPolicy.ASK
         folder, state, log = tmp_path / "memories", tmp_path / "state", tmp_path / "log"
         limits = {"connect_seconds": LIMIT}
-        reads = command[-1] == "--experimental-acp"
         with (
-            talking(folder, state, command, log, policy, can_ask, session, limits, None, reads) as talk,
+            talking(folder, state, command, log, policy, can_ask, session, limits, None, known) as talk,
             open_approver(state, lambda asked: talk.chat.decide(asked.proposal, asked.answer)),
         ):
             yield talk
@@ -51,7 +53,7 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
 @pytest.mark.parametrize(("verdict", "words"), [(Allow(), "successfully updated"), (Deny(), "skip the configuration")])
 def test_the_protocols_example_agent_asks_and_takes_the_answer(begin: Begin, verdict: Any, words: str) -> None:
     program = package("@agentclientprotocol/sdk") / "dist" / "examples" / "agent.js"
-    with begin("node", str(program)) as talk:
+    with begin("example", "node", str(program)) as talk:
         talk.chat.send(events.Prompt("Improve it"))
         asked = talk.heard.next(events.ApprovalNeeded)
         assert asked.proposal.permission.title == "edit Modifying critical configuration file"
@@ -107,7 +109,7 @@ def test_opencode_writes_through_the_memory_and_its_session_is_resumed_and_copie
 ) -> None:
     chats = tmp_path / "chats"
     session = ChatSession.create(chats, folder="", kept=True)
-    with begin(opencode, "acp", session=session) as talk:
+    with begin("opencode", opencode, "acp", session=session) as talk:
         talk.chat.send(events.Prompt("Note tea"))
         asked = talk.heard.next(events.ApprovalNeeded)
         assert asked.proposal.permission is None, "the memory asks, and not the agent"
@@ -128,14 +130,14 @@ def test_opencode_writes_through_the_memory_and_its_session_is_resumed_and_copie
         talk.heard.next(events.TurnUndone)
         assert not (talk.folder / "tea.md").exists()
     for again in (ChatSession.resume, ChatSession.fork):
-        with begin(opencode, "acp", policy=ApprovalPolicy.ALLOW, session=again(chats, session.id)) as talk:
+        with begin("opencode", opencode, "acp", policy=ApprovalPolicy.ALLOW, session=again(chats, session.id)) as talk:
             assert talk.say("And now?").end is TurnOutcome.DONE
             assert not [each for each in talk.heard.sentences if "began a new one" in each]
     assert len(list(chats.iterdir())) == 2
 
 
 def test_what_opencode_wants_to_write_by_itself_is_allowed_or_edited_first(begin: Begin, opencode: str) -> None:
-    with begin(opencode, "acp") as talk:
+    with begin("opencode", opencode, "acp") as talk:
         for verdict, text, edited in ((Edit("mine\n"), "mine\n", True), (Allow(), "one\n", False)):
             talk.chat.send(events.Prompt("Write it"))
             asked = talk.heard.next(events.ApprovalNeeded)
@@ -190,7 +192,7 @@ def test_gemini_cli_writes_through_the_memory_and_its_session_is_resumed(
 ) -> None:
     chats = tmp_path / "chats"
     session = ChatSession.create(chats, folder="", kept=True)
-    with begin(*gemini, session=session) as talk:
+    with begin("gemini", *gemini, session=session) as talk:
         talk.chat.send(events.Prompt("Note tea"))
         asked = talk.heard.next(events.ApprovalNeeded)
         assert asked.proposal.permission is None, "the memory asks, and not the agent"
@@ -206,16 +208,16 @@ def test_gemini_cli_writes_through_the_memory_and_its_session_is_resumed(
         talk.heard.next(events.TurnUndone)
         assert not (talk.folder / "tea.md").exists()
     _make_sessions_older(tmp_path / "home")
-    with begin(*gemini, session=ChatSession.resume(chats, session.id)) as talk:
+    with begin("gemini", *gemini, session=ChatSession.resume(chats, session.id)) as talk:
         assert talk.say("And now?").end is TurnOutcome.DONE
         assert not [each for each in talk.heard.sentences if "began a new one" in each]
-    with begin(*gemini, session=ChatSession.fork(chats, session.id)) as talk:
+    with begin("gemini", *gemini, session=ChatSession.fork(chats, session.id)) as talk:
         assert talk.say("And now?").end is TurnOutcome.DONE
         assert [each for each in talk.heard.sentences if "cannot copy its earlier session" in each]
 
 
 def test_what_gemini_cli_wants_to_write_by_itself_is_allowed_first(begin: Begin, gemini: tuple[str, ...]) -> None:
-    with begin(*gemini) as talk:
+    with begin("gemini", *gemini) as talk:
         talk.chat.send(events.Prompt("Write it"))
         asked = talk.heard.next(events.ApprovalNeeded)
         assert asked.proposal.permission is not None
@@ -226,3 +228,53 @@ def test_what_gemini_cli_wants_to_write_by_itself_is_allowed_first(begin: Begin,
         talk.chat.undo_turn()
         talk.heard.next(events.TurnUndone)
         assert not (talk.folder / "own.md").exists()
+
+
+def _note_tea(begin: Begin, *command: str) -> None:
+    """The first turn writes through the memory, which asks, and is undone."""
+    with begin(*command) as talk:
+        talk.chat.send(events.Prompt("Note tea"))
+        asked = talk.heard.next(events.ApprovalNeeded)
+        if asked.proposal.permission is not None:
+            talk.chat.answer(asked.number, Allow())
+            asked = talk.heard.next(events.ApprovalNeeded)
+        assert asked.proposal.permission is None, "the memory asks, and not the agent"
+        talk.chat.answer(asked.number, Allow())
+        ended = talk.heard.next(events.TurnEnded)
+        assert [each.path for each in ended.memory_changes] == ["tea.md"]
+        assert (talk.folder / "tea.md").read_text() == "Green.\n"
+        talk.chat.undo_turn()
+        talk.heard.next(events.TurnUndone)
+        assert not (talk.folder / "tea.md").exists()
+
+
+def test_claude_code_has_the_memory_in_its_first_turn(
+    begin: Begin, model: Callable[[list[dict[str, Any]]], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = package("@agentclientprotocol/claude-agent-acp") / "dist" / "index.js"
+    assert native_programs("@anthropic-ai/claude-agent-sdk")
+    write = {"command": "create", "path": "/memories/tea.md", "file_text": "Green.\n"}
+    url = model([*_call("Note tea", "mcp__memtui__memory", **write), {"match": {}, "response": {"content": "Hello."}}])
+    for name, value in (
+        ("HOME", tmp_path / "home"), ("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "none"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("IS_SANDBOX", "1"),  # or it does not start for root
+    ):  # fmt: skip
+        monkeypatch.setenv(name, str(value))
+    _note_tea(begin, "claude-code", "node", str(program))
+
+
+def test_codex_has_the_memory_in_its_first_turn(begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = package("@agentclientprotocol/codex-acp") / "dist" / "index.js"
+    assert native_programs("@openai/codex")
+    write = {"command": "create", "path": "/memories/tea.md", "file_text": "Green.\n"}
+    with serve_responses("Note tea", "mcp__memtui", "memory", write) as url:
+        home = tmp_path / "home" / ".codex"
+        home.mkdir(parents=True)
+        (home / "config.toml").write_text(
+            'model = "gpt-5"\nmodel_provider = "local"\n'
+            f'[model_providers.local]\nname = "local"\nbase_url = "{url}"\nwire_api = "responses"\n'
+        )
+        monkeypatch.setenv("HOME", str(home.parent))
+        monkeypatch.delenv("CODEX_HOME", raising=False)
+        _note_tea(begin, "codex", "node", str(program))

@@ -3,7 +3,8 @@
 import shlex
 import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 from functools import cache
 from importlib.resources import files
 
@@ -30,6 +31,8 @@ class KnownAgent:
         install: How to get it.
         login: How to log in with its own program.
         reads_files: Whether its program reads files of the folder for itself, and not through memtui.
+        environment: Variables that it is started with, unless the person has set them.
+        session_meta: What is sent as `_meta` with the requests that open a session.
     """
 
     name: str
@@ -38,6 +41,8 @@ class KnownAgent:
     install: str = ""
     login: str = ""
     reads_files: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    session_meta: Mapping[str, object] = field(default_factory=dict)
 
     def find_command(self) -> tuple[str, ...] | None:
         """The command of the first program that is installed, with its path; `None` for none."""
@@ -61,6 +66,8 @@ def list_known_agents() -> tuple[KnownAgent, ...]:
             table["install"],
             table["login"],
             table.get("reads_files", False),
+            table.get("environment", {}),
+            table.get("session_meta", {}),
         )
         for name, table in tables.items()
     )
@@ -89,8 +96,10 @@ def find_agent(given: str) -> KnownAgent:
             "To list the agents: memtui chat --agent"
         )
     name = words[0].rpartition("/")[2]
-    reads = any(each.reads_files for each in list_known_agents() if (name,) in {known[:1] for known in each.commands})
-    return KnownAgent(given, to_one_line(name)[:_LONGEST_TITLE], ((program, *words[1:]),), reads_files=reads)
+    same = (each for each in list_known_agents() if (name,) in {command[:1] for command in each.commands})
+    known = next(same, KnownAgent("", "", ((),)))
+    title = to_one_line(name)[:_LONGEST_TITLE]
+    return replace(known, name=given, title=title, commands=((program, *words[1:]),), install="", login="")
 
 
 def suggest_installed() -> str:

@@ -29,7 +29,7 @@ from memtui.agents.acp.permissions import (
     make_editable,
 )
 from memtui.agents.acp.process import AgentProcess
-from memtui.agents.acp.sessions import find_earlier_session, open_session
+from memtui.agents.acp.sessions import SessionPlace, find_earlier_session, open_session
 from memtui.agents.acp.updates import EDIT, RecordedCall, UpdateReader, read_calls
 from memtui.agents.chat import events, history
 from memtui.agents.chat.events import FaultKind, TurnOutcome
@@ -170,7 +170,8 @@ class AcpResponder:
 
     async def _start(self) -> None:
         options = self._options
-        process = await AgentProcess.start(options.agent.commands[0], options.folder, os.environ)
+        environment = {**options.agent.environment, **os.environ}
+        process = await AgentProcess.start(options.agent.commands[0], options.folder, environment)
         self._process = process
         self._connection = Connection(self._handle, process)
         files = schema.FileSystemCapabilities(
@@ -200,8 +201,8 @@ class AcpResponder:
         async def request(method: str, asked: BaseModel) -> Any:
             return await self._request(method, asked, options.connect_seconds)
 
-        servers = [self._describe_server()]
-        session = await open_session(request, self._capabilities, options.folder, servers, earlier)
+        place = SessionPlace(options.folder, [self._describe_server()], agent.session_meta)
+        session = await open_session(request, self._capabilities, place, earlier)
         self._session_id = session.id
         if earlier is None or earlier.id != session.id:
             state.session.write("agent", agent=agent.name, session=session.id, of=state.session.id)

@@ -1,6 +1,6 @@
 """The agent's own session behind a conversation: a new one, the one of before, or a copy of it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -49,6 +49,25 @@ class AgentSession:
     model: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """Where a session is opened.
+
+    Attributes:
+        folder: The working directory.
+        servers: The MCP servers.
+        meta: What is sent as `_meta`.
+    """
+
+    folder: str
+    servers: Sequence[schema.McpServerStdio]
+    meta: Mapping[str, object]
+
+    def list_fields(self) -> dict[str, Any]:
+        """The fields of each request that opens a session."""
+        return {"cwd": self.folder, "mcp_servers": [*self.servers], "field_meta": {**self.meta} or None}
+
+
 def find_earlier_session(session: ChatSession, agent: str) -> EarlierSession | None:
     """The last session of an agent's that a conversation records; `None` for none, and after a `/clear`."""
     found = None
@@ -63,26 +82,25 @@ def find_earlier_session(session: ChatSession, agent: str) -> EarlierSession | N
 
 
 async def open_session(
-    request: Request, able: schema.AgentCapabilities, folder: str, servers: list[Any], earlier: EarlierSession | None
+    request: Request, able: schema.AgentCapabilities, place: SessionPlace, earlier: EarlierSession | None
 ) -> AgentSession:
     """Open a session: the earlier one or a copy of it where the agent can, else a new one.
 
     Args:
         request: Sends a request.
         able: What the agent says that it can do.
-        folder: The working directory.
-        servers: The MCP servers.
+        place: Where it is opened.
         earlier: The session of before.
 
     Raises:
         RequestError: The agent opened none.
         ValidationError: It answered in another way than the protocol's.
     """
-    for method, asked, kind in _list_ways(able, folder, servers, earlier):
+    for method, asked, kind in _list_ways(able, place, earlier):
         with suppress(RequestError, ValidationError):
             told = await request(method, asked) or {}
             return _make_session(kind.model_validate(told), told, earlier.id if earlier else "", is_new=False)
-    told = await request("session_new", schema.NewSessionRequest(cwd=folder, mcp_servers=servers))
+    told = await request("session_new", schema.NewSessionRequest(**place.list_fields()))
     return _make_session(schema.NewSessionResponse.model_validate(told), told, "", is_new=True)
 
 
@@ -92,21 +110,23 @@ def can_fork(able: schema.AgentCapabilities) -> bool:
 
 
 def _list_ways(
-    able: schema.AgentCapabilities, folder: str, servers: list[Any], earlier: EarlierSession | None
+    able: schema.AgentCapabilities, place: SessionPlace, earlier: EarlierSession | None
 ) -> list[tuple[str, BaseModel, type[BaseModel]]]:
     """The requests that open an earlier session, the best first, each with the type of its answer."""
     if earlier is None:
         return []
-    place: dict[str, Any] = {"cwd": folder, "session_id": earlier.id, "mcp_servers": servers}
+    fields = {**place.list_fields(), "session_id": earlier.id}
     if earlier.is_copied:
-        fork = schema.ForkSessionRequest(**place)
+        fork = schema.ForkSessionRequest(**fields)
         return [("session_fork", fork, schema.ForkSessionResponse)] if can_fork(able) else []
     ways: list[tuple[str, BaseModel, type[BaseModel]]] = []
     if able.session_capabilities is not None and able.session_capabilities.resume is not None:
-        resume = schema.ResumeSessionRequest(**place)  # as loading, without a replay, which the conversation has itself
+        resume = schema.ResumeSessionRequest(
+            **fields
+        )  # as loading, without a replay, which the conversation has itself
         ways.append(("session_resume", resume, schema.ResumeSessionResponse))
     if able.load_session:
-        ways.append(("session_load", schema.LoadSessionRequest(**place), schema.LoadSessionResponse))
+        ways.append(("session_load", schema.LoadSessionRequest(**fields), schema.LoadSessionResponse))
     return ways
 
 

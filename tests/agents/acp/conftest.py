@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +99,10 @@ def talking(
     session: ChatSession | None,
     limits: dict[str, float],
     model: str | None,
-    reads_files: bool = False,
+    known: KnownAgent | None = None,
 ) -> Iterator[Talk]:
-    agent = KnownAgent("scripted", "Scripted", (command,), login="scripted login", reads_files=reads_files)
+    agent = KnownAgent("scripted", "Scripted", (command,), login="scripted login")
+    agent = replace(known, title="Scripted", commands=(command,)) if known else agent
     server = build_server_command(str(folder), str(state), None)
     options = AcpOptions(agent, str(folder.resolve()), server, can_ask=can_ask, **limits)  # type: ignore[arg-type]
     heard = Listener()

@@ -55,6 +55,17 @@ def test_any_command_is_an_agent_and_what_is_none_is_told(programs: Path) -> Non
             find_agent(wrong)
 
 
+def test_a_command_is_started_as_the_agent_is_whose_program_it_names(programs: Path) -> None:
+    path = install(programs, "claude-agent-acp")
+    agent = find_agent(f"{path} --verbose")
+    assert (agent.title, agent.commands) == ("claude-agent-acp", ((path, "--verbose"),))
+    assert agent.environment == {"MCP_CONNECTION_NONBLOCKING": "0"}
+    install(programs, "codex-acp")
+    assert find_agent("codex-acp").session_meta == find_agent("codex").session_meta != {}
+    install(programs, "mine")
+    assert (find_agent("mine").environment, find_agent("mine").session_meta) == ({}, {})
+
+
 def test_the_server_has_the_state_and_the_settings_of_who_starts_it() -> None:
     assert catalog.build_server_command("/m", "/s", "/c") == (
         sys.executable, "-P", "-m", "memtui", "mcp", "/m", "--state", "/s", "--config", "/c",

@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import memtui
+from memtui.core.events import Event
 from tests.agents.model_server import Call, ModelServer, Text
+from tests.conftest import wait_until
 
 MODEL = "claude-sonnet-5-5"
 ACTOR = memtui.Agent("my-agent")
@@ -52,8 +54,9 @@ def check(server: ModelServer, folder: Path, *, call_ids: bool = True) -> None:
     assert "does not exist" in _find_text(missing)
     assert [block["type"] for block in viewed["content"]][-1] == "image"
     assert (folder / "tea.md").read_text() == "# Tea\ngreen\n"
-    with memtui.open(folder) as memory:
-        events = [event for event in memory.events() if event.actor == ACTOR]
+    with memtui.open(folder) as memory:  # beside the adapter's, which may record a view after its answer
+        wait_until(lambda: len(_list_events(memory)) >= len(_CALLS), "each call to be recorded")
+        events = _list_events(memory)
     assert [(event.command, event.is_error) for event in events] == [
         ("create", False),
         ("insert", False),
@@ -62,6 +65,10 @@ def check(server: ModelServer, folder: Path, *, call_ids: bool = True) -> None:
     ]
     wanted = [f"toolu_{number}" if call_ids else None for number in range(len(_CALLS))]
     assert [event.call_id for event in events] == wanted
+
+
+def _list_events(memory: memtui.Engine) -> list[Event]:
+    return [event for event in memory.events() if event.actor == ACTOR]
 
 
 def _find_tools(server: ModelServer) -> list[dict[str, Any]]:
