@@ -10,12 +10,13 @@ from typing import Any
 
 @contextmanager
 def serve_responses(prompt: str, namespace: str, tool: str, arguments: Mapping[str, str]) -> Iterator[str]:
-    """Answer a prompt with a call, and all else with a few words; the URL."""
+    """Answer a prompt with a call where its tool is offered, and all else with a few words; the URL."""
 
     def choose_item(body: Mapping[str, Any]) -> dict[str, Any]:
         known = body["input"]
         has_result = any(item.get("type") == "function_call_output" for item in known)
-        if not body.get("tools") or has_result or prompt not in json.dumps(known):
+        is_offered = any(each.get("name") == namespace for each in body.get("tools", ()))
+        if not is_offered or has_result or prompt not in json.dumps(known):
             content = [{"type": "output_text", "text": "Done."}]
             return {"type": "message", "id": "message-1", "role": "assistant", "content": content}
         call = {"name": tool, "namespace": namespace, "arguments": json.dumps(arguments)}
@@ -25,7 +26,7 @@ def serve_responses(prompt: str, namespace: str, tool: str, arguments: Mapping[s
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-        def do_POST(self) -> None:  # noqa: N802 - the library's name
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
             details = {"input_tokens_details": None, "output_tokens_details": None}

@@ -20,7 +20,7 @@ from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
 from tests.agents.acp.conftest import Talk, talking
 from tests.agents.approver import open_approver
 from tests.agents.chat import listener
-from tests.node.programs import LIMIT, native_programs, package, run
+from tests.node.programs import LIMIT, PACKAGES, native_programs, package, run
 from tests.node.responses_server import serve_responses
 
 Begin = Callable[..., Any]
@@ -252,7 +252,8 @@ def test_claude_code_has_the_memory_in_its_first_turn(
     begin: Begin, model: Callable[[list[dict[str, Any]]], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = package("@agentclientprotocol/claude-agent-acp") / "dist" / "index.js"
-    assert native_programs("@anthropic-ai/claude-agent-sdk")
+    if not list(PACKAGES.glob("@anthropic-ai/claude-agent-sdk-*")):
+        pytest.skip("npm has no program of it for this system")
     write = {"command": "create", "path": "/memories/tea.md", "file_text": "Green.\n"}
     url = model([*_call("Note tea", "mcp__memtui__memory", **write), {"match": {}, "response": {"content": "Hello."}}])
     for name, value in (
@@ -277,4 +278,5 @@ def test_codex_has_the_memory_in_its_first_turn(begin: Begin, tmp_path: Path, mo
         )
         monkeypatch.setenv("HOME", str(home.parent))
         monkeypatch.delenv("CODEX_HOME", raising=False)
+        monkeypatch.setenv("INITIAL_AGENT_MODE", "workspace-write")  # it asks the person, and not another model
         _note_tea(begin, "codex", "node", str(program))

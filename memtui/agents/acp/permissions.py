@@ -18,6 +18,8 @@ from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine
 
+SERVER_NAME = "memtui"
+"""Of memtui's MCP server, as the agent is told it."""
 _LONGEST_DETAIL = 2_000
 _LONGEST_TITLE = 200
 _CHANGES = frozenset({"edit", "delete", "move", "execute"})
@@ -142,7 +144,7 @@ def decide_by_policy(
     policy: ApprovalPolicy, folder: str, call: schema.ToolCallUpdate, *, can_ask: bool
 ) -> Verdict | None:
     """The answer of the policy; `None` where the person has to be asked."""
-    if is_own_tool(call.title or "", call.kind, call.tool_call_id):
+    if is_own_tool(call):
         return Allow()  # the server asks by itself, with the exact change
     if policy is ApprovalPolicy.READ_ONLY and call.kind in _CHANGES:
         return Deny("the person lets this conversation only read")
@@ -158,10 +160,12 @@ def decide_by_policy(
     return Deny("nobody is there to be asked")
 
 
-def is_own_tool(title: str, kind: str | None, id: str) -> bool:
-    """Whether a call is one of memtui's MCP server, by its title or its id."""
-    is_named = _OWN_TOOL.fullmatch(title) is not None or _OWN_ID.fullmatch(id) is not None
-    return kind in (None, "", "other") and is_named
+def is_own_tool(call: schema.ToolCallStart | schema.ToolCallUpdate) -> bool:
+    """Whether a call is one of memtui's MCP server, by its title, its id, or what Codex' adapter says of it."""
+    if (call.field_meta or {}).get("is_mcp_tool_call") is True and isinstance(call.raw_input, dict):
+        return call.raw_input.get("server") == SERVER_NAME
+    is_named = _OWN_TOOL.fullmatch(call.title or "") is not None or _OWN_ID.fullmatch(call.tool_call_id) is not None
+    return call.kind in (None, "other") and is_named
 
 
 def choose_option(options: Sequence[schema.PermissionOption], verdict: Verdict) -> str | None:

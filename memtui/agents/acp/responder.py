@@ -21,6 +21,7 @@ import memtui
 from memtui.agents.acp.catalog import KnownAgent
 from memtui.agents.acp.offers import LONGEST_NAME, AgentOffers, describe_error
 from memtui.agents.acp.permissions import (
+    SERVER_NAME,
     QuestionLine,
     build_proposal,
     choose_option,
@@ -232,7 +233,7 @@ class AcpResponder:
         program, *arguments = self._options.server
         names = ["--name", self._title[:LONGEST_NAME], "--session", state.session.id]
         return schema.McpServerStdio(
-            name="memtui", command=program, args=[*arguments, *more.get(policy, []), *names], env=[]
+            name=SERVER_NAME, command=program, args=[*arguments, *more.get(policy, []), *names], env=[]
         )
 
     async def _request(self, method: str, request: Any, seconds: float | None = None) -> Any:
@@ -472,7 +473,12 @@ class AcpResponder:
         cancelled = {"outcome": {"outcome": "cancelled"}}
         if asked.session_id != self._session_id or self._record is None or state.stopping.is_set():
             return cancelled
-        verdict = decide_by_policy(state.gate.policy, folder, call, can_ask=self._options.can_ask)
+        verdict: Verdict | None = None
+        if self._reader is not None:
+            if self._reader.is_own(call):
+                verdict = Allow()  # the server asks by itself, with the exact change
+            call = self._reader.complete_call(call)
+        verdict = verdict or decide_by_policy(state.gate.policy, folder, call, can_ask=self._options.can_ask)
         if verdict is None:
             verdict = await self._ask_permission(call, asked.options)
         elif isinstance(verdict, Deny):

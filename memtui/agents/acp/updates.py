@@ -96,6 +96,20 @@ class UpdateReader:
             self._state.add_message(self._number, "assistant", [{"type": "text", "text": text}])
         return bool(text.strip())
 
+    def is_own(self, call: schema.ToolCallUpdate) -> bool:
+        """Whether a call that the agent asks about was told as one of memtui's MCP server, and is no other now."""
+        return call.tool_call_id in self._own and not (call.title or call.raw_input or call.content)
+
+    def complete_call(self, call: schema.ToolCallUpdate) -> schema.ToolCallUpdate:
+        """A call that the agent asks about, with what it has told of it before and does not say again."""
+        told = self._calls.get(call.tool_call_id)
+        if told is None:
+            return call
+        before = {"title": told.title, "kind": told.kind, "raw_input": told.fields}
+        return call.model_copy(
+            update={name: value for name, value in before.items() if value and not getattr(call, name)}
+        )
+
     def end_calls(self, text: str) -> None:
         """End the calls that the agent left open."""
         self.tell_own_calls()
@@ -141,7 +155,7 @@ class UpdateReader:
         if not call.is_started:
             call.is_started = True
             self.end_text()
-            if is_own_tool(call.title, call.kind, id):
+            if is_own_tool(update):
                 self._own[id] = call
                 self.own_call_seen.set()
         if id not in self._own:

@@ -36,6 +36,39 @@ def permission(**call: Any) -> list[Any]:
     return ["ask", "session/request_permission", {"toolCall": {"toolCallId": "c1", **call}, "options": OPTIONS}]
 
 
+def test_what_was_told_of_a_call_is_shown_where_its_question_does_not_say_it_again(start: Start) -> None:
+    told = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "rm -r old", "kind": "execute"}
+    talk = start(
+        [["update", told], permission(kind="execute"), ["text", "Done."]], policy=ApprovalPolicy.ASK
+    )  # fmt: skip
+    talk.chat.send(events.Prompt("Clean up"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    assert asked.proposal.permission is not None
+    assert asked.proposal.permission.title == "execute rm -r old"
+    talk.chat.answer(asked.number, Allow())
+    talk.heard.next(events.TurnEnded)
+    assert talk.answers == [{"outcome": {"outcome": "selected", "optionId": "yes"}}]
+
+
+def test_a_call_of_the_memory_is_not_asked_about_twice_however_its_question_names_it(start: Start) -> None:
+    raw = {"server": "memtui", "tool": "memory", "arguments": {"command": "view", "path": "/memories"}}
+    told = {
+        "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "mcp.memtui.memory", "kind": "execute",
+        "rawInput": raw, "_meta": {"is_mcp_tool_call": True},
+    }  # fmt: skip
+    talk = start(
+        [["update", told], permission(kind="execute"), permission(kind="execute", title="rm -r old")],
+        policy=ApprovalPolicy.ASK,
+    )
+    talk.chat.send(events.Prompt("Look"))
+    asked = talk.heard.next(events.ApprovalNeeded)
+    assert asked.proposal.permission is not None
+    assert asked.proposal.permission.title == "execute rm -r old", "another call is none of the memory's"
+    talk.chat.answer(asked.number, Deny())
+    talk.heard.next(events.TurnEnded)
+    assert talk.answers == [{"outcome": {"outcome": "selected", "optionId": each}} for each in ("yes", "no")]
+
+
 def test_the_agent_gets_the_folder_and_the_memory_and_its_words_come_in_order(start: Start) -> None:
     thought = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Hm."}}
     plan = {"sessionUpdate": "plan", "entries": [{"content": "Look", "priority": "high", "status": "in_progress"}]}
