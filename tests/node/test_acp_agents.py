@@ -256,6 +256,9 @@ def test_claude_code_has_the_memory_in_its_first_turn(
         pytest.skip("npm has no program of it for this system")
     write = {"command": "create", "path": "/memories/tea.md", "file_text": "Green.\n"}
     url = model([*_call("Note tea", "mcp__memtui__memory", **write), {"match": {}, "response": {"content": "Hello."}}])
+    settings = tmp_path / "home" / ".claude" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"permissions": {"defaultMode": "default"}}')  # it asks the person, and not another model
     for name, value in (
         ("HOME", tmp_path / "home"), ("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "none"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
