@@ -93,6 +93,7 @@ PICTURES = (
     Picture("deleted", (80, 24), keys=("D",), wiped=True),
     Picture("links", keys=("g", "j", "j", "w"), linked=True),
     Picture("graph", keys=("W", "G", "k", "k"), linked=True),
+    Picture("map", keys=("W", "m"), linked=True),
     Picture("observations", keys=("O",), linked=True),
     Picture("suggestions", keys=("W", "s", "j"), linked=True),
     Picture("help", keys=("question_mark",)),

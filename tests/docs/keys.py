@@ -29,6 +29,7 @@ from memtui.ui.screens.edit_save import SaveController
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.find_base import FindBase, QueryLine
 from memtui.ui.screens.graph import GraphScreen
+from memtui.ui.screens.graph_map import MapScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
 from memtui.ui.screens.neighbourhood_changes import LinkingController
 from memtui.ui.screens.observations import ObservationScreen
@@ -44,6 +45,7 @@ from memtui.ui.widgets.editor.area import EditorArea
 from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
 from memtui.ui.widgets.findings import FindingsView
 from memtui.ui.widgets.graph_groups import GroupView
+from memtui.ui.widgets.graph_map import GraphMap
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.name_line import NameLineScreen
 from memtui.ui.widgets.neighbours import NeighbourView
@@ -99,6 +101,8 @@ _GROUPS: tuple[tuple[str, type[DOMNode] | type[Controller[Any]]], ...] = (
     ("links of a note", NeighbourView),
     ("graph", GraphScreen),
     ("graph", GroupView),
+    ("map", MapScreen),
+    ("map", GraphMap),
     ("observations", ObservationScreen),
     ("observations", ObservationView),
     ("suggestions", SuggestionScreen),
@@ -128,8 +132,8 @@ _SCREENS = {
     **dict.fromkeys(("conflict", "conflict: each place"), "Conflict"),
     "time travel": "The folder as it was",
     "deleted notes": "Deleted notes",
-    "links of a note": "Links of a note",
-    **dict.fromkeys(("graph", "observations", "suggestions"), "Graph, observations and suggestions"),
+    "links of a note": "Keys of links",
+    **dict.fromkeys(("graph", "map", "observations", "suggestions"), "Keys of graph, map and lists"),
     **dict.fromkeys(("audit and review", "audit: findings", "audit: changes"), "Keys of audit and review"),
     **dict.fromkeys(
         ("chat", "chat: message", "chat: conversation", "chat: question", "chat: edit first", "chat: review"),

@@ -28,6 +28,7 @@ from memtui.ui.screens.external_link import ExternalLinkScreen
 from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.find_base import FindBase, QueryLine
 from memtui.ui.screens.graph import GraphScreen
+from memtui.ui.screens.graph_map import MapScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.info import DetailsScreen, EventScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
@@ -46,6 +47,7 @@ from memtui.ui.widgets.editor.find_bar import FindBar, FindInput
 from memtui.ui.widgets.find_line import FindLine
 from memtui.ui.widgets.findings import FindingsView
 from memtui.ui.widgets.graph_groups import GroupView
+from memtui.ui.widgets.graph_map import GraphMap
 from memtui.ui.widgets.markdown.view import NoteView
 from memtui.ui.widgets.name_line import NameLineScreen
 from memtui.ui.widgets.neighbours import NeighbourView
@@ -59,7 +61,7 @@ from tests.ui.declared import declared
 BROWSING: tuple[type[DOMNode], ...] = (
     MemtuiApp, BrowseScreen, TreeView, NoteView, ActivityView, FindLine, HelpScreen, MenuScreen, FolderPickerScreen,
     NeighbourhoodScreen, NeighbourView, GraphScreen, GroupView, ObservationScreen, ObservationView,
-    SuggestionScreen, SuggestionView,
+    MapScreen, GraphMap, SuggestionScreen, SuggestionView,
     PastScreen, DeletedScreen, DeletedView, ConfirmScreen, PromptScreen, FindScreen, FindBase, QueryLine, DetailsScreen,
     EventScreen, ExternalLinkScreen, NameLineScreen, ProgressScreen, SummaryScreen, SummaryRows, RenameManyScreen,
     ConflictScreen, ConflictDiffScreen, MergeScreen, AuditScreen, FindingsView, ChangesView, CommandScreen, ThemeScreen,

@@ -20,6 +20,8 @@ class GraphController(FolderController):
                 tooltip="Graph of the folder: orphans, hubs, islands, dangling links, cycles", show=False),
         Binding("O,colon_observations", "observations", "observations", id="browse.observations",
                 tooltip="Observations of all notes, to filter and sort", show=False),
+        Binding("colon_map", "map", "map", id="browse.map",
+                tooltip="All notes and links as a map", show=False),
         Binding("colon_suggest", "suggest", "suggestions", id="browse.suggest",
                 tooltip="What to link, index, categorise, merge and split", show=False),
     ]  # fmt: skip
@@ -50,6 +52,13 @@ class GraphController(FolderController):
             from memtui.ui.screens.observations import ObservationScreen  # noqa: PLC0415 - start-up: loads the graph
 
             self.app.push_screen(ObservationScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
+
+    def action_map(self) -> None:
+        if (engine := self.session.engine) is not None:
+            from memtui.ui.screens.graph_map import MapScreen  # noqa: PLC0415 - start-up: loads the graph
+
+            path, title = self.files.cursor_path or "", self.screen.folder_title
+            self.app.push_screen(MapScreen(engine, title=title, open_at=self._open_at, path=path))
 
     def action_suggest(self) -> None:
         if (engine := self.session.engine) is not None:

@@ -22,6 +22,7 @@ from memtui.knowledge.source import GraphStopped
 from memtui.knowledge.summary import GraphSummary, summarize_graph
 from memtui.ui.messages import report_errors
 from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
+from memtui.ui.screens.graph_map import MapScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
 from memtui.ui.screens.observations import ObservationScreen
 from memtui.ui.screens.suggestions import SuggestionScreen
@@ -37,6 +38,7 @@ class GraphScreen(GraphOverlayScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "narrow", "filter", id="graph.narrow", tooltip="Filter by type, folder and words"),
+        Binding("m", "map", "map", id="graph.map", tooltip="All notes and links as a map"),
         Binding("o", "open_note", "open", id="graph.open_note", tooltip="Open the note in the files"),
         Binding("O", "observations", "observations", id="graph.observations", tooltip="Observations of all notes"),
         Binding("s", "suggest", "suggest", id="graph.suggest", tooltip="What to link, index, categorise, merge, split"),
@@ -166,6 +168,11 @@ class GraphScreen(GraphOverlayScreen):
     def action_open_note(self) -> None:
         row = self.listed.cursor_item
         self.open_in_files(row.path if row is not None else "", row.line or None if row is not None else None)
+
+    def action_map(self) -> None:
+        row = self.listed.cursor_item
+        path, title, open_at = row.path if row is not None else "", self._folder, self._open_at
+        self.app.push_screen(MapScreen(self._engine, title=title, open_at=open_at, path=path))
 
     def action_suggest(self) -> None:
         self.app.push_screen(SuggestionScreen(self._engine, title=self._folder, open_at=self._open_at))
