@@ -9,7 +9,7 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from memtui.core.events import Agent
@@ -17,11 +17,13 @@ from memtui.knowledge.parse import parse_note
 from memtui.memory import open as open_memory
 from tests.bench.memories import Memories
 from tests.bench.table import Row, compared, mebibytes, middle, seconds, within
+from tests.bench.terminal import Terminal, memtui
 
 NOTES = 100_000
 _PARSED, _ROUNDS, _CHANGES = 300, 7, 20
-PARSED_IN, FIRST, CHANGED = 0.000_1, 15.0, 0.002
-"""Seconds for an ordinary note, for all of a folder, and for one that changed."""
+PARSED_IN, FIRST, CHANGED, KEY = 0.000_1, 15.0, 0.002, 0.1
+"""Seconds for an ordinary note, for all of a folder, for one that changed, and for a key meanwhile."""
+_KEYS = 60
 _SAID = (
     "deploy staging billing the database is on that host and we keep it there because tests need one user prefers "
     "short answers memory folder index release branch"
@@ -91,6 +93,11 @@ def _build(memories: Memories) -> Iterator[Row]:
     for path, text in list_notes(NOTES):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
+    with open_memory(folder, state=state) as memory:
+        memory.reconcile()
+    yield from _press_keys(folder, state)
+    for kept in state.rglob("notes.json"):
+        kept.unlink()
     times = []
     for _ in range(2):
         with open_memory(folder, state=state) as memory:
@@ -112,3 +119,36 @@ def _build(memories: Memories) -> Iterator[Row]:
         yield within("knowledge: one note changed", middle(changed), CHANGED, also=f" (worst {seconds(max(changed))})")
         kept = sum(each.stat().st_size for each in state.rglob("notes.json"))
     yield Row("knowledge: what is kept beside the journal", mebibytes(kept / 1024))
+
+
+def _press_keys(folder: Path, state: Path) -> Iterator[Row]:
+    """How soon a key is shown while the graph is read behind the screen, and afterwards."""
+    there = f"{NOTES:,} notes"
+    with Terminal(memtui(folder, state)) as browser:
+        browser.when(" note")
+        browser.settle(1.0)
+        began = browser.press("W")
+        browser.when("Reading the links")
+        browser.press("/")
+        browser.rest(0.3)
+        first = browser.mark
+        meanwhile = list(_type(browser, until=lambda: bool(browser.marks(there, after=first))))
+        took = browser.when(there, after=first) - began
+        browser.settle(1.0)
+        afterwards = list(_type(browser, until=lambda: False))
+    what = f"knowledge: a key while the graph of {NOTES:,} notes is read"
+    yield within(what, middle(meanwhile), KEY, also=f" (worst of {len(meanwhile)} {seconds(max(meanwhile))})")
+    yield within("knowledge: the worst of these", max(meanwhile), KEY, also=f" (afterwards {seconds(max(afterwards))})")
+    yield Row("knowledge: from the key to the groups of the graph", seconds(took))
+
+
+def _type(browser: Terminal, *, until: Callable[[], bool]) -> Iterator[float]:
+    """The time from each key to the screen, for letters that nothing else draws."""
+    for number in range(_KEYS):
+        if until():
+            return
+        letter, mark = "zxqj"[number % 4], browser.mark
+        yield -browser.press(letter) + browser.when(letter, after=mark)
+        browser.rest(0.1)
+        browser.press("\x7f")
+        browser.rest(0.1)
