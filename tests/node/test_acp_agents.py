@@ -20,7 +20,7 @@ from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit
 from tests.agents.acp.conftest import Talk, talking
 from tests.agents.approver import open_approver
 from tests.agents.chat import listener
-from tests.node.programs import LIMIT, PACKAGES, native_programs, package, run
+from tests.node.programs import LIMIT, native_programs, package, run
 from tests.node.responses_server import serve_responses
 
 Begin = Callable[..., Any]
@@ -252,8 +252,7 @@ def test_claude_code_has_the_memory_in_its_first_turn(
     begin: Begin, model: Callable[[list[dict[str, Any]]], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = package("@agentclientprotocol/claude-agent-acp") / "dist" / "index.js"
-    if not list(PACKAGES.glob("@anthropic-ai/claude-agent-sdk-*")):
-        pytest.skip("npm has no program of it for this system")
+    assert native_programs("@anthropic-ai/claude-agent-sdk")
     write = {"command": "create", "path": "/memories/tea.md", "file_text": "Green.\n"}
     url = model([*_call("Note tea", "mcp__memtui__memory", **write), {"match": {}, "response": {"content": "Hello."}}])
     settings = tmp_path / "home" / ".claude" / "settings.json"

@@ -121,9 +121,8 @@ def _list_ways(
         return [("session_fork", fork, schema.ForkSessionResponse)] if can_fork(able) else []
     ways: list[tuple[str, BaseModel, type[BaseModel]]] = []
     if able.session_capabilities is not None and able.session_capabilities.resume is not None:
-        resume = schema.ResumeSessionRequest(
-            **fields
-        )  # as loading, without a replay, which the conversation has itself
+        # as loading, without a replay, which the conversation has itself
+        resume = schema.ResumeSessionRequest(**fields)
         ways.append(("session_resume", resume, schema.ResumeSessionResponse))
     if able.load_session:
         ways.append(("session_load", schema.LoadSessionRequest(**fields), schema.LoadSessionResponse))

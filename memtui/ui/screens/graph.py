@@ -29,9 +29,6 @@ from memtui.ui.screens.suggestions import SuggestionScreen
 from memtui.ui.widgets.graph_groups import GROUPS, MEANINGS, GroupView, build_group_rows, count_groups
 from memtui.ui.widgets.neighbours import NeighbourRow, NeighbourView, filter_rows
 
-_REST = 10.0
-"""How much longer than it takes to read the whole graph it is not read again."""
-
 
 class GraphScreen(GraphOverlayScreen):
     """The graph of a folder in groups."""
@@ -74,7 +71,6 @@ class GraphScreen(GraphOverlayScreen):
         self._summary: GraphSummary | None = None
         self._types: Mapping[str, str] = {}
         self._group = ""
-        self._rest_until = 0.0
 
     def compose_body(self) -> Iterator[Widget]:
         with Horizontal(id="body"):
@@ -86,11 +82,6 @@ class GraphScreen(GraphOverlayScreen):
 
     def read(self, *, again: bool = False) -> None:
         self._read_in_thread(again)
-
-    def follow_events(self) -> None:
-        self._is_stale = time.monotonic() < self._rest_until
-        if not self._is_stale:
-            self.read(again=True)
 
     @work(thread=True, exclusive=True, group="graph", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:
@@ -107,7 +98,7 @@ class GraphScreen(GraphOverlayScreen):
             except GraphStopped:
                 return
             if not worker.is_cancelled:
-                self._rest_until = time.monotonic() + (time.monotonic() - started) * _REST
+                self._rest_until = time.monotonic() + (time.monotonic() - started) * self.REST
                 self.post_message(self._SummaryRead(summary, types, again))
 
     @on(_SummaryRead)

@@ -1,5 +1,6 @@
 """What the screens over the graph share: a line that filters, and a list that is read again when events come."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
@@ -34,6 +35,8 @@ class GraphOverlayScreen(OverlayScreen):
     PLACEHOLDER: ClassVar[str] = "type to filter"
     LEAVE: ClassVar[str]
     """The id of the key that goes back."""
+    REST: ClassVar[float] = 10.0
+    """How many times as long as it took to read the whole graph it is not read again."""
 
     DEFAULT_CSS = """
     GraphOverlayScreen {
@@ -53,6 +56,7 @@ class GraphOverlayScreen(OverlayScreen):
         self._open_at = open_at
         self._is_stale = False
         self._is_loaded = False
+        self._rest_until = 0.0
         self._titles = PaneTitles()
 
     def compose(self) -> ComposeResult:
@@ -98,7 +102,9 @@ class GraphOverlayScreen(OverlayScreen):
 
     def follow_events(self) -> None:
         """Read again, as something happened in the folder; `_is_stale` has it asked for again a moment later."""
-        self.read(again=True)
+        self._is_stale = time.monotonic() < self._rest_until
+        if not self._is_stale:
+            self.read(again=True)
 
     # The filter
 

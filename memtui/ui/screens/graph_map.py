@@ -26,8 +26,6 @@ from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
 from memtui.ui.widgets.graph_map import COLORS, GraphMap
 
-_REST = 10.0
-"""How much longer than it takes to lay out the map it is not laid out again."""
 _LONGEST_TYPE = 16
 _REST_WIDTH = 17
 """Cells for the number of other notes."""
@@ -72,7 +70,6 @@ class MapScreen(GraphOverlayScreen):
         super().__init__(engine, title=title, open_at=open_at)
         self._notes = LinkedNotes({}, {}, ())
         self._first_path = path
-        self._rest_until = 0.0
 
     def compose_body(self) -> Iterator[Widget]:
         with Vertical(id="body"):
@@ -84,11 +81,6 @@ class MapScreen(GraphOverlayScreen):
 
     def read(self, *, again: bool = False) -> None:
         self._read_in_thread(again)
-
-    def follow_events(self) -> None:
-        self._is_stale = time.monotonic() < self._rest_until
-        if not self._is_stale:
-            self.read(again=True)
 
     @work(thread=True, exclusive=True, group="map", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:
@@ -102,7 +94,7 @@ class MapScreen(GraphOverlayScreen):
             except GraphStopped:
                 return
             if not worker.is_cancelled:
-                self._rest_until = time.monotonic() + (time.monotonic() - started) * _REST
+                self._rest_until = time.monotonic() + (time.monotonic() - started) * self.REST
                 self.post_message(self._MapRead(notes, layout, again))
 
     @on(_MapRead)

@@ -26,8 +26,6 @@ from memtui.ui.messages import report_errors
 from memtui.ui.screens.graph_base import GraphOverlayScreen, OpenAt
 from memtui.ui.widgets.suggestions import SuggestionView
 
-_REST = 5.0
-"""Times as long as the last search took until events start the next one."""
 _SET_ASIDE = "suggestions"
 """The key of the ids of what was set aside, among the words that are remembered of a folder."""
 _MOST_SET_ASIDE = 5_000
@@ -55,6 +53,7 @@ class SuggestionScreen(GraphOverlayScreen):
     AUTO_FOCUS = "#suggestions"  # a key that is typed at once is none of the filter's text
     CHANGES = frozenset({"undo_here", "redo_here"})
     LIVE = "SUGGESTIONS"
+    REST = 5.0
     LEAVE = "suggestions.leave"
     PLACEHOLDER = "kind:  or words"
 
@@ -68,7 +67,6 @@ class SuggestionScreen(GraphOverlayScreen):
     def __init__(self, engine: Engine, *, title: str, open_at: OpenAt | None = None) -> None:
         super().__init__(engine, title=title, open_at=open_at)
         self._found: Sequence[Suggestion] = ()
-        self._rest_until = 0.0
 
     def compose_body(self) -> Iterator[Widget]:
         with Horizontal(id="body"):
@@ -83,11 +81,6 @@ class SuggestionScreen(GraphOverlayScreen):
         browser = self.browser
         self._read_in_thread(again, browser.audit_settings if browser is not None else AuditSettings())
 
-    def follow_events(self) -> None:
-        self._is_stale = time.monotonic() < self._rest_until
-        if not self._is_stale:
-            self.read(again=True)
-
     @work(thread=True, exclusive=True, group="suggestions", exit_on_error=False)
     def _read_in_thread(self, again: bool, settings: AuditSettings) -> None:
         worker, started = get_current_worker(), time.monotonic()
@@ -97,7 +90,7 @@ class SuggestionScreen(GraphOverlayScreen):
             except GraphStopped:
                 return
             if not worker.is_cancelled:
-                self._rest_until = time.monotonic() + (time.monotonic() - started) * _REST
+                self._rest_until = time.monotonic() + (time.monotonic() - started) * self.REST
                 self.post_message(self._SuggestionsRead(found, again))
 
     @on(_SuggestionsRead)
