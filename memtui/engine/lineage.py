@@ -14,7 +14,7 @@ from memtui.core import diffs
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import Blame, PathVersion
 from memtui.engine.moves import expand_moves
-from memtui.engine.replacements import PathEvents, ReplacementReader, find_absence, find_replacements
+from memtui.engine.replacements import PathEvents, ReplacementReader, find_absence, find_replacements, is_rewritten
 from memtui.journal.record import ReadableRecord
 
 _LARGE = 16
@@ -103,6 +103,8 @@ class Lineage:
                 continue
             if (absence := find_absence(self._events, row.event, Change(path, row.before, row.after))) is not None:
                 absent, row = absence.seqs, replace(row, before=absence.before)
+            if is_rewritten(row.event, Change(path, row.before, row.after)):
+                continue
             if absence is not None or find_replacements(row.event):
                 row = replace(row, event=self._replacements.read(row.event) or row.event)
             yield row

@@ -130,6 +130,11 @@ def _is_blank(version: Version | None) -> bool:
     return version is None or (version.kind is EntryKind.FILE and version.size == 0)
 
 
+def is_rewritten(event: Event, change: Change) -> bool:
+    """Whether another program wrote a note anew with the text that it had: no change of that note."""
+    return event.is_outside and is_note(change.after) and change.before == change.after
+
+
 def is_note(version: Version | None) -> bool:
     """Whether a version is a file or a link, whose identity is its path."""
     return version is not None and version.kind in (EntryKind.FILE, EntryKind.LINK)
@@ -170,10 +175,10 @@ class ReplacementReader:
         for change in read.changes:
             absence = find_absence(self._events, event, change)
             if absence is None:
-                return read
+                return _keep(read, lambda each: not is_rewritten(event, each))
             before[change.path] = absence.before
         changes = tuple(replace(each, before=before[each.path]) for each in read.changes)
-        return self._rewrite(read, changes)
+        return _keep(self._rewrite(read, changes), lambda each: not is_rewritten(event, each))
 
     def _read_renamed(self, event: Event, old: Change, new: Change) -> Event | None:
         if new.path in find_replacements(event):
@@ -218,8 +223,10 @@ class ReplacementReader:
         return absence is not None and event.seq in absence.seqs
 
     def _is_renamed_soon(self, change: Change, event: Event) -> bool:
-        """Whether what an event from outside made was a temporary file or a backup of a note."""
-        if change.before is not None or not is_note(change.after):
+        """Whether what an event from outside made, or wrote on, was a temporary file or a backup of a note."""
+        if not is_note(change.after):
+            return False
+        if change.before is not None and not is_temporary(self._events, change.path, event.seq, event.at_us):
             return False
         last = self._events.find_next(change.path, event.seq)
         for _ in range(_MOST_STEPS):

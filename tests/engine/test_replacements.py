@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ PLAYED = [
 
 def play(world: World, way: Way, looks: Sequence[bool]) -> None:
     assert world.folder is not None
-    for look, _ in zip((*looks, False), (*way(world.folder), None), strict=False):
+    for look, _ in zip((*looks, False), chain(way(world.folder), [None]), strict=True):
         if look:
             world.main.reconcile()
     world.main.reconcile()
@@ -306,6 +306,24 @@ def test_a_temporary_file_that_stays_is_shown(plain_world: World) -> None:
         "ops/.tmp-1-abc",
         "ops/a.md",
     ]
+
+
+@pytest.mark.parametrize(("way", "looks"), [each for each in PLAYED if "vim" not in str(each.id)])
+def test_a_note_that_is_replaced_by_its_own_text_has_not_changed(
+    plain_world: World, way: Way, looks: Sequence[bool]
+) -> None:
+    """A backup that comes and goes beside it, as of vim, is shown."""
+    begun, before = begin(plain_world, **{"ops/a.md": NEW}), files(plain_world)
+    play(plain_world, way, looks)
+    engine = plain_world.main
+    assert read_since(plain_world, begun) == []
+    assert files(plain_world) == before
+    assert [row.event.seq for row in engine.history.versions_of("ops/a.md") if row.event.seq > begun] == []
+    assert engine.history.find_deleted() == []
+    assert build_inbox(engine, Review(), since=begun).files == ()
+    assert [line and line.seq <= begun for line in engine.history.blame("ops/a.md", NEW.encode()).lines] == [True] * 4
+    assert (undoable := engine.history.get_undoable()) is None or undoable.seq <= begun
+    assert not engine.journal.verify().findings
 
 
 def test_a_new_note_that_was_written_under_a_hidden_name_is_new(plain_world: World) -> None:
