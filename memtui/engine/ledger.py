@@ -41,6 +41,10 @@ class _FoundChange:
     temporary: Change | None = None
     """How the file that was renamed over the note, or to it, went from its temporary name."""
 
+    def get_partner(self) -> str | None:
+        """The other path of a difference of two."""
+        return self.new_path if self.temporary is None else self.temporary.path
+
 
 class Ledger:
     """Differences found, texts read and states learnt, until they are recorded.
@@ -71,6 +75,8 @@ class Ledger:
         self._first_look = first_look
         self._announced = announced
         self._differences: dict[str, _FoundChange] = {}
+        self._partners: dict[str, str] = {}
+        """Of a difference of two paths, the other one's: the path under which the difference stands."""
         self._unread_for_now: set[str] = set()
         self.texts: dict[str, bytes] = {}
         self.known: dict[str, KnownPath | None] = {}
@@ -101,6 +107,7 @@ class Ledger:
     def reset(self) -> None:
         """Forget all that was found: somebody was faster, and it has to be looked again."""
         self._differences.clear()
+        self._partners.clear()
         self.texts.clear()
         self.known.clear()
 
@@ -110,26 +117,43 @@ class Ledger:
         Returns:
             The version that stands there now; its text is kept.
         """
+        self._separate(path)
         recorded = self._journal.get_known(path)
         version = self._read_version(node, recorded, data) if node else None
         before = recorded.version if recorded else None
         stamp = UNSEEN if path in self._unread_for_now else node.stamp if node else UNSEEN
-        if node is None or version is None:
-            if recorded:
-                self.known[path] = None
-            else:
-                self.known.pop(path, None)
-        elif recorded is None or recorded.stamp != stamp or recorded.version != version:
-            self.known[path] = KnownPath(version, stamp)
-        if before != version:
-            command = self._appeared if before is None else "deleted" if version is None else "modified"
-            unread = Version(version.kind, None, version.size) if version else None
-            if recorded and node and recorded.version == unread and _is_unchanged(recorded, node):
-                command = "found"  # the same as then: it could not be read, and now it was
-            self._differences[path] = _FoundChange(command, path, before, version)
+        now = KnownPath(version, stamp) if version is not None else None
+        if now == recorded:
+            self.known.pop(path, None)  # it is as it was, also if it was seen otherwise a moment ago
         else:
-            self._differences.pop(path, None)  # what was seen a moment ago has passed
+            self.known[path] = now
+        unread = Version(version.kind, None, version.size) if version else None
+        if recorded and node and before != version and before == unread and _is_unchanged(recorded, node):
+            # The same as then: it could not be read, and now it was.
+            self._differences[path] = _FoundChange("found", path, before, version)
+        else:
+            self._note_difference(path, before, version)
         return version
+
+    def _note_difference(self, path: str, before: Version | None, version: Version | None) -> None:
+        """Note how a path alone differs; or that it does not: what was seen a moment ago has passed."""
+        if before == version:
+            self._differences.pop(path, None)
+            return
+        command = self._appeared if before is None else "deleted" if version is None else "modified"
+        self._differences[path] = _FoundChange(command, path, before, version)
+
+    def _separate(self, path: str) -> None:
+        """Take apart what was found of a path, which is compared again, and another one together."""
+        key = self._partners.get(path, path)
+        found = self._differences.get(key)
+        other = found.get_partner() if found is not None else None
+        if other is None:
+            return
+        del self._differences[key], self._partners[other]
+        for each in {key, other} - {path}:
+            recorded, known = self._journal.get_known(each), self.known.get(each)
+            self._note_difference(each, recorded.version if recorded else None, known.version if known else None)
 
     def compare_move(self, old: str, new: str, node: Node) -> None:
         """Note that the thing known at `old` now stands at `new`, if its text is the same.
@@ -137,6 +161,8 @@ class Ledger:
         Another text means that it was changed as well, or that the system has used its inode again. A file that was
         renamed over a note is a change of that note.
         """
+        self._separate(old)
+        self._separate(new)
         recorded = self._journal.get_known(old)
         there = self._journal.get_known(new)
         version = self._read_version(node, recorded, None)
@@ -147,7 +173,9 @@ class Ledger:
             self.known[new] = KnownPath(version, node.stamp)
             command = "modified" if before else "created"
             temporary = Change(old, recorded.version, None)
+            self._differences.pop(old, None)
             self._differences[new] = _FoundChange(command, new, before, version, temporary=temporary)
+            self._partners[old] = new
             return
         if recorded is None or recorded.version != version:
             self.compare_path(old, None)
@@ -155,7 +183,9 @@ class Ledger:
             return
         self.known[old] = None
         self.known[new] = KnownPath(version, node.stamp)
+        self._differences.pop(new, None)
         self._differences[old] = _FoundChange("renamed", old, recorded.version, version, new, before)
+        self._partners[new] = old
 
     def _is_made_beside(self, old: str, new: str) -> bool:
         """Whether a program wrote a new note under a hidden name first, or one such as `note.md.tmp.123`."""
