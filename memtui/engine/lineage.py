@@ -103,7 +103,7 @@ class Lineage:
                 continue
             if (absence := find_absence(self._events, row.event, Change(path, row.before, row.after))) is not None:
                 absent, row = absence.seqs, replace(row, before=absence.before)
-            if is_rewritten(row.event, Change(path, row.before, row.after)):
+            if row.moved_from is None and is_rewritten(row.event, Change(path, row.before, row.after)):
                 continue
             if absence is not None or find_replacements(row.event):
                 row = replace(row, event=self._replacements.read(row.event) or row.event)
