@@ -44,9 +44,21 @@ with connect(folder, state=state) as engine:
 print(json.dumps(took))
 """
 
+_WATCHER = """
+import sys, time
+from watchfiles import watch
+folder, share = sys.argv[1], float(sys.argv[2])
+print("ready", flush=True)
+began, used = time.monotonic(), time.process_time()
+for _ in watch(folder, step=10, debounce=20):
+    while time.process_time() - used < share * (time.monotonic() - began):
+        pass
+"""
+"""Wakes with each change, and takes a share of a core in all: what any program costs that shows changes."""
+
 
 def measure(memories: Memories) -> Iterable[Row]:
-    """An agent alone and beside browsers, and a browser over many events."""
+    """An agent alone, beside browsers and beside plain programs of their load, and a browser over many events."""
     folder, state = memories.of_size(_FILES), memories.known_state(_FILES)
     alone = _write(folder, state, RATE * SECONDS, RATE)
     with ExitStack() as opened:
@@ -57,7 +69,11 @@ def measure(memories: Memories) -> Iterable[Row]:
         before = [_processor_time(browser) for browser in browsers]
         beside = _write(folder, state, RATE * SECONDS, RATE)
         used = [_processor_time(browser) - began for browser, began in zip(browsers, before, strict=True)]
+    plain = _write_beside_plain(folder, state, middle(used) / SECONDS)
     what = f"beside: a create, {RATE} a second, with {BROWSERS} browsers open"
+    other = f"with {BROWSERS} plain watchers of the same load"
+    yield compared(what, middle(beside), middle(plain), 1.1, name=other)
+    yield compared(f"{what}, p99", nearly_worst(beside), nearly_worst(plain), 1.1, name=other)
     yield compared(what, middle(beside), middle(alone), 1.2, name="with none")
     yield compared(f"{what}, p99", nearly_worst(beside), nearly_worst(alone), None, name="with none")
     yield Row(f"beside: a core's share that each of {BROWSERS} browsers takes", f"{middle(used) / SECONDS:.1%}")
@@ -93,6 +109,18 @@ def _grown(folder: Path, state: Path) -> Iterable[Row]:
     yield Row(
         "beside: a core's share at rest", f"{used / _RESTING:.2%}", target="≤ 0.30%", missed=used > 0.003 * _RESTING
     )
+
+
+def _write_beside_plain(folder: Path, state: Path, share: float) -> list[float]:
+    """Seconds of each command beside plain programs that watch the folder, and take a share of a core each."""
+    with ExitStack() as opened:
+        for _ in range(BROWSERS):
+            words = [sys.executable, "-c", _WATCHER, str(folder), str(share)]
+            plain = opened.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE))
+            opened.callback(plain.kill)
+            assert plain.stdout is not None
+            plain.stdout.readline()
+        return _write(folder, state, RATE * SECONDS, RATE)
 
 
 def _write(folder: Path, state: Path, count: int, rate: int, *, first: int = 0) -> list[float]:

@@ -1,12 +1,13 @@
 """Opening a folder: until the names are there, until everything is in the record, and what memory that takes."""
 
+import contextlib
+import sqlite3
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from memtui.core import wording
 from tests.bench.memories import Memories
 from tests.bench.table import Row, compared, mebibytes, seconds
 from tests.bench.terminal import Terminal, memtui
@@ -18,14 +19,13 @@ def measure(memories: Memories) -> Iterable[Row]:
     """The first look, which records all there is, and the next one."""
     for files in SIZES:
         folder, state = memories.of_size(files), memories.new_state()
-        size = sum(path.stat().st_size for path in folder.rglob("*.md"))
-        row, recorded = _opened(f"folders: first opening of {files:,} files", folder, state, files, size)
+        row, recorded = _opened(f"folders: first opening of {files:,} files", folder, state, files)
         yield row
         yield compared(
             f"folders: {files:,} files, all in the record", recorded, _commit(folder), 1.0, name="git commit"
         )
         memories.learn_state(files, state)
-        yield _opened(f"folders: opening {files:,} files again", folder, state, files, size)[0]
+        yield _opened(f"folders: opening {files:,} files again", folder, state, files)[0]
 
 
 def _commit(folder: Path) -> float:
@@ -39,13 +39,21 @@ def _commit(folder: Path) -> float:
         return time.perf_counter() - began
 
 
-def _opened(what: str, folder: Path, state: Path, files: int, size: int) -> tuple[Row, float]:
-    words = f"{files:,} files"
+def _opened(what: str, folder: Path, state: Path, files: int) -> tuple[Row, float]:
     with Terminal(memtui(folder, state)) as terminal:
         named = terminal.when("note-000000") - terminal.started
-        counted = terminal.when(words) - terminal.started
-        recorded = terminal.when(f"{words} {wording.format_size(size)}") - terminal.started
+        counted = terminal.when(f"{files:,} notes") - terminal.started
+        while _count_recorded(state) < files:
+            terminal.rest(0.02)
+        recorded = time.monotonic() - terminal.started
         terminal.settle()
         peak = terminal.peak_memory()
     about = f"names {seconds(named)}, count {seconds(counted)}, all in the record {seconds(recorded)}"
     return Row(what, f"{about}, {mebibytes(peak)} at most"), recorded
+
+
+def _count_recorded(state: Path) -> int:
+    """Files that the journal knows by now."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(state / "journal.db")) as journal:
+        return int(journal.execute("SELECT files FROM totals").fetchone()[0])
+    return 0

@@ -17,7 +17,8 @@ WRITES = 20
 """New files, and as many changes."""
 LIMIT = 0.1
 OWN_LIMIT = 0.03
-_PAUSE = 0.13
+_PAUSE = 1.0
+"""Seconds between two writes at least: faster ones are shown several at a time, every half second at most."""
 
 _WRITER = """
 import json, sys, time
