@@ -51,10 +51,12 @@ folder, share = sys.argv[1], float(sys.argv[2])
 print("ready", flush=True)
 began, used = time.monotonic(), time.process_time()
 for _ in watch(folder, step=10, debounce=20):
+    time.sleep(0.5)
     while time.process_time() - used < share * (time.monotonic() - began):
         pass
 """
-"""Wakes with each change, and takes a share of a core in all: what any program costs that shows changes."""
+"""Shows changes twice a second, and takes a share of a core in all: what any such program costs, in a terminal of its
+own, where its priority counts among its own only (Linux groups processes by session)."""
 
 
 def measure(memories: Memories) -> Iterable[Row]:
@@ -71,7 +73,7 @@ def measure(memories: Memories) -> Iterable[Row]:
         used = [_processor_time(browser) - began for browser, began in zip(browsers, before, strict=True)]
     plain = _write_beside_plain(folder, state, middle(used) / SECONDS)
     what = f"beside: a create, {RATE} a second, with {BROWSERS} browsers open"
-    other = f"with {BROWSERS} plain watchers of the same load"
+    other = f"with {BROWSERS} plain programs that take as much, as often"
     yield compared(what, middle(beside), middle(plain), 1.1, name=other)
     yield compared(f"{what}, p99", nearly_worst(beside), nearly_worst(plain), 1.1, name=other)
     yield compared(what, middle(beside), middle(alone), 1.2, name="with none")
@@ -116,7 +118,7 @@ def _write_beside_plain(folder: Path, state: Path, share: float) -> list[float]:
     with ExitStack() as opened:
         for _ in range(BROWSERS):
             words = [sys.executable, "-c", _WATCHER, str(folder), str(share)]
-            plain = opened.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE))
+            plain = opened.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True))
             opened.callback(plain.kill)
             assert plain.stdout is not None
             plain.stdout.readline()
