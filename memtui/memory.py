@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from memtui import sqlite_file
 from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
 from memtui.core.events import NEVER_TAKEN_BACK, Event, Memtui
 from memtui.core.guards import SEEN
-from memtui.core.paths import ROOT_NAME, format_path
+from memtui.core.paths import ROOT_NAME, SQLITE, format_path, resolve_place
 from memtui.core.settings import Settings
 from memtui.core.wording import count_unseen_changes
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
@@ -58,7 +59,8 @@ def open(
     """Open a memory folder, and record what changed in it since it was last looked at.
 
     Args:
-        folder: An existing directory; `~` is expanded.
+        folder: An existing directory, or `sqlite:` and a file with memories and journal, which is made where it is not
+            there; `~` is expanded.
         state: The directory for the journal; by default one of the folder's own below `$XDG_STATE_HOME/memtui`.
         read_only: Whether every change is refused, and nothing is written anywhere.
         settings: How commands behave.
@@ -92,7 +94,9 @@ def connect(
     settings: Settings | None = None,
 ) -> Engine:
     """As `open`, without looking for changes yet: a screen paints first and looks then."""
-    path, title = _resolve_folder(folder)
+    if (place := resolve_place(folder)).startswith(SQLITE):
+        return sqlite_file.connect(place, state=state, read_only=read_only, settings=settings)
+    path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
     journal = where / JOURNAL
     if read_only:
@@ -208,7 +212,11 @@ def observe(
         FolderMissing: There is no such directory, or it may not be read.
         StateUnusable: The journal that was named cannot be used, or `state` is inside the folder.
     """
-    path, title = _resolve_folder(folder)
+    if (place := resolve_place(folder)).startswith(SQLITE):
+        if journal is not None:
+            raise StateUnusable("A SQLite file holds its own journal: another one cannot be named for it.")
+        return sqlite_file.observe(place, state=state, settings=settings, look=look)
+    path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
     if journal is not None:
         known, recorded = _open_named_journal(_resolve_journal_path(journal, path))
@@ -234,9 +242,8 @@ def _must_sync(where: Path, settings: Settings | None) -> bool:
     return (settings or Settings()).durability == "folder" or get_file_system_type(str(where)) in UNJOURNALLED
 
 
-def _resolve_folder(folder: str | os.PathLike[str]) -> tuple[str, str]:
-    """A folder's path, with links resolved, and its name for a person; raises `FolderMissing`."""
-    path = os.path.realpath(os.path.expanduser(folder))
+def _resolve_folder(path: str) -> tuple[str, str]:
+    """The path of a folder, with links resolved, and its name for a person; raises `FolderMissing`."""
     title = format_path(path)
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
@@ -383,7 +390,9 @@ def connect_degraded(
 
 def connect_without_journal(folder: str | os.PathLike[str], *, settings: Settings | None = None) -> Engine:
     """A folder whose journal cannot be used: read-only, without its past. Raises `FolderMissing`."""
-    path = os.path.realpath(os.path.expanduser(folder))
+    path = resolve_place(folder)
+    if path.startswith(SQLITE):
+        raise StateUnusable(f"{format_path(path)} cannot be used without its journal: they are one file.")
     return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)
 
 

@@ -17,6 +17,7 @@ from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 from memtui.core.errors import FolderMissing, LockTimeout, MemoryClosed, MemtuiError
 from memtui.core.events import EntryKind, WatchMode, WatchStatus
+from memtui.core.paths import SQLITE
 from memtui.engine import Observer
 from memtui.fs.inotify import LIMITS, InotifyWatches, Notices
 from memtui.fs.state import REMOTE, get_file_system_type
@@ -136,14 +137,14 @@ class _LibraryWatches:
 def open_watches(
     folder: str, state: str | None = None, engine: Observer | None = None, stop: threading.Event | None = None
 ) -> Watches:
-    """Watch a folder, with links resolved, and the journal of its engine where there is a `state` directory.
+    """Watch a place, with links resolved, and the journal of its engine where there is a `state` directory.
 
     Raises:
         OSError: It cannot be watched.
     """
     bells = engine.journal.files.bells if engine and state else ()
     try:
-        return InotifyWatches(folder, bells)
+        return InotifyWatches(None if folder.startswith(SQLITE) else folder, bells)
     except OSError as error:
         if error.errno in LIMITS:
             raise

@@ -24,6 +24,7 @@ from memtui.journal.verify_report import FindingWeight
 from memtui.store.base import Store
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
+from memtui.store.sqlite import SqliteStore
 from tests import sampling
 from tests.warm import Warm
 
@@ -102,7 +103,7 @@ class StandIn:
 
 
 FOLDERS = ("openat2", "walk", "named", "apart")
-STORES = ("memory", *FOLDERS)
+STORES = ("memory", "sqlite", *FOLDERS)
 ME = memtui.Agent("tester", "a-model", "a-session")
 
 
@@ -150,9 +151,10 @@ class World:
     """One memory, its engine, and the means to look at it and to change it from outside.
 
     Attributes:
-        kind: Which store: in memory, or a folder (both resolvers, without nameless files, with its state on
-            another file system; synced behind the answers, or before them where it is `walk` or `named`).
-        folder: The folder; `None` for a memory.
+        kind: Which store: in memory, one SQLite file with its journal, or a folder (both resolvers, without nameless
+            files, with its state on another file system; synced behind the answers, or before them where it is `walk`
+            or `named`).
+        folder: The folder; `None` for what has none.
     """
 
     kind: str
@@ -163,6 +165,8 @@ class World:
     def store(self) -> Store:
         """A new store over the same bytes."""
         if self.folder is None:
+            if self.state is not None:
+                return SqliteStore.open(str(self.state / "journal.db"), title="here")
             return self.made[0].store if self.made else MemoryStore()
         resolver: Any = "walk" if self.kind == "walk" else None
         return FolderStore(
@@ -177,7 +181,8 @@ class World:
     def engine(self, *, store: Store | None = None, journal: Journal | None = None, **settings: Any) -> Engine:
         """A new engine; over the same folder and journal, unless the memory is in memory."""
         if journal is None:
-            journal = Journal(None if self.state is None else str(self.state / "journal.db"))
+            place = None if self.state is None else str(self.state / "journal.db")
+            journal = Journal(place, has_entries=self.kind == "sqlite")
         engine = Engine(store or self.store(), journal, settings=memtui.Settings(**settings))
         self.made.append(engine)
         engine.reconcile()
@@ -294,6 +299,10 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _world(kind: str, tmp_path: Path) -> Iterator[World]:
     if kind == "memory":
         world = World(kind, None, None)
+        yield world
+        _check_caches(world)
+    elif kind == "sqlite":
+        world = World(kind, None, tmp_path)
         yield world
         _check_caches(world)
     else:

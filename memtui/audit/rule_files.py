@@ -14,7 +14,7 @@ from memtui.audit.model import NO_CUSTOM_RULES, AuditRule, CustomRules, Family, 
 from memtui.core.edits import format_human_size
 from memtui.core.errors import MemtuiError
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.fs.no_atime import read_regular_file
@@ -93,7 +93,7 @@ def load_custom_rules(
         RuleFileMissing: A named file cannot be read.
         RuleFileUnusable: Nothing of a named file can be used.
     """
-    folder = os.path.realpath(os.path.expanduser(folder)) if folder else None
+    folder = resolve_place(folder) if folder else None
     sources = [_name_file(path, folder, is_named=True) for path in named]
     sources += [_name_file(path, folder) for path in settings]
     unique = list({source.path: source for source in reversed(sources)}.values())[::-1]

@@ -30,7 +30,7 @@ from memtui.cli.audit_job import (
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, show_progress_line
 from memtui.cli.parsing import Options
 from memtui.core.errors import MemtuiError
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.fs.exports import ExportWriter, WriteFailed
 from memtui.fs.state import get_state_directory
@@ -106,7 +106,7 @@ def _choose_format(options: Options, arguments: argparse.Namespace) -> str:
 
 def _list_folders(arguments: argparse.Namespace) -> tuple[list[str], list[FolderReport]]:
     """The folders, with links resolved, each once; and what is said of those that are found and cannot be read."""
-    given = [os.path.realpath(os.path.expanduser(each)) for each in arguments.folders]
+    given = [resolve_place(each) for each in arguments.folders]
     closed: list[FolderReport] = []
     if arguments.everywhere:
         from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: only where all are asked for

@@ -16,7 +16,7 @@ from memtui.cli.parsing import Options, Parser, Verb
 from memtui.config import Config, ConfigProblem, LoadedConfig, get_config_path
 from memtui.config import load_config as read_config
 from memtui.config.settings import format_toml, get_value, list_settings
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.editing.external_editor import find_installed_editor
 
@@ -172,7 +172,7 @@ def _find_editor(options: Options) -> list[str]:
 def _load_checked_settings(options: Options) -> LoadedConfig:
     """The settings with all their problems, also with those that only the screen knows, such as names of keys."""
     given = context.find_folder(options)
-    folder = os.path.realpath(os.path.expanduser(given)) if given else None
+    folder = resolve_place(given) if given else None
     return add_screen_problems(load_config(options, folder), folder)
 
 

@@ -14,7 +14,7 @@ from memtui.cli import output
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Options
 from memtui.core.errors import LockTimeout
-from memtui.core.paths import ROOT, ROOT_NAME, MemoryPath, format_path
+from memtui.core.paths import ROOT, ROOT_NAME, SQLITE, MemoryPath, format_path, resolve_place
 from memtui.fs.state import get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the set
     from memtui.core.settings import Settings
     from memtui.engine import Engine
     from memtui.store.folder import FolderStore
+    from memtui.store.sqlite import SqliteStore
 
 
 # The settings of a command line: its flags, then the environment, then the file.
@@ -128,9 +129,11 @@ def resolve_folder(options: Options, argument: str | None = None) -> str:
 
 
 def resolve_existing_folder(given: str) -> str:
-    """A folder, with links resolved. Raises `Failure` if it cannot be opened."""
-    path = os.path.realpath(os.path.expanduser(given))
+    """A folder, or another place, with links resolved. Raises `Failure` if it cannot be opened."""
+    path = resolve_place(given)
     title = format_path(path)
+    if path.startswith(SQLITE):
+        return path  # where it is not there, it is made, or said by who only reads
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
@@ -161,10 +164,14 @@ def resolve_word(options: Options, word: str | None) -> tuple[str, MemoryPath]:
         folder = resolve_folder(options)
         return folder, parse_memory_path(word, folder)
     usual = find_folder(options)
-    folder = os.path.realpath(os.path.expanduser(usual)) if usual is not None else ""
+    folder = resolve_place(usual) if usual is not None else ""
     place = _find_inside(word, folder)
     is_folder = os.path.isdir(os.path.expanduser(word))
-    if place is None or (is_folder and not os.path.lexists(os.path.join(folder, *place.parts))):
+    if (
+        word.startswith(SQLITE)
+        or place is None
+        or (is_folder and not os.path.lexists(os.path.join(folder, *place.parts)))
+    ):
         return resolve_existing_folder(word), ROOT
     if is_folder and (word in (".", "..") or word.startswith(("./", "../", "~"))):
         return resolve_existing_folder(word), ROOT
@@ -192,8 +199,12 @@ def make_missing_failure(place: MemoryPath, folder: str) -> NotFound:
     )
 
 
-def open_folder_store(path: str) -> "FolderStore":
-    """A folder that is only looked at: no journal, no lock, no state directory."""
+def open_folder_store(path: str) -> "FolderStore | SqliteStore":
+    """A place that is only looked at: no journal, no lock, no state directory."""
+    if path.startswith(SQLITE):
+        from memtui import sqlite_file  # noqa: PLC0415 - start-up: loads the store
+
+        return sqlite_file.open_store(path)
     from memtui.store.folder import FolderStore  # noqa: PLC0415 - start-up: loads the store
 
     return FolderStore(path, None, title=format_path(path))

@@ -4,14 +4,19 @@ import argparse
 import contextlib
 import os
 import time
+from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
 from memtui.cli.output import ExitCode
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core.events import EntryKind
-from memtui.core.paths import ROOT, MemoryPath
+from memtui.core.paths import ROOT, SQLITE, MemoryPath
 from memtui.core.wording import COLUMN, format_age, format_size
 from memtui.store.base import Node
+
+if TYPE_CHECKING:
+    from memtui.store.folder import FolderStore
+    from memtui.store.sqlite import SqliteStore
 
 
 def add_ls_options(parser: Parser) -> None:
@@ -47,7 +52,7 @@ def _list_files(path: str, place: MemoryPath, *, hidden: bool) -> tuple[list[Nod
     files: list[Node] = []
     closed: list[str] = []
     with contextlib.closing(context.open_folder_store(path)) as store:
-        if not place.is_root and not os.path.lexists(os.path.join(path, *place.parts)):
+        if not place.is_root and not _is_there(store, path, place):
             raise context.make_missing_failure(place, path)
         for node in store.scan(ROOT):
             if above and node.path != above and not node.path.startswith(f"{above}/"):
@@ -60,6 +65,12 @@ def _list_files(path: str, place: MemoryPath, *, hidden: bool) -> tuple[list[Nod
                 closed.append(node.path)
     files.sort(key=lambda node: node.path.split("/"))
     return files, sorted(closed)
+
+
+def _is_there(store: "FolderStore | SqliteStore", path: str, place: MemoryPath) -> bool:
+    if path.startswith(SQLITE):
+        return store.get_node(place) is not None
+    return os.path.lexists(os.path.join(path, *place.parts))  # also where a link leads out of the folder
 
 
 def _print_files(files: list[Node]) -> None:

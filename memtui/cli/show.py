@@ -22,8 +22,7 @@ from memtui.core.paths import MemoryPath
 from memtui.core.settings import Settings
 from memtui.core.times import PointInTime
 from memtui.core.wording import PLAIN, format_size
-from memtui.store.base import FileContent, FileTooLarge, NotRegularFile
-from memtui.store.folder import FolderStore
+from memtui.store.base import FileContent, FileTooLarge, NotRegularFile, ReadableStore
 
 
 def add_show_options(parser: Parser) -> None:
@@ -107,7 +106,7 @@ def _print_answer(text: str, place: MemoryPath, options: Options, *, is_error: b
     return ExitCode.MISSING if is_error else ExitCode.OK
 
 
-def _read_content(store: FolderStore, place: MemoryPath) -> FileContent | None:
+def _read_content(store: ReadableStore, place: MemoryPath) -> FileContent | None:
     """The content of a file; `None` for a directory. Raises `Failure` for what cannot be read."""
     name = str(place)
     limit = Settings().max_read_bytes

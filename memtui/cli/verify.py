@@ -12,7 +12,7 @@ from memtui.cli import context, output
 from memtui.cli.output import ExitCode, Failure, NotFound
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.core.errors import StateUnusable
-from memtui.core.paths import format_path
+from memtui.core.paths import SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.fs.exports import ExportWriter
@@ -64,7 +64,7 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
     """The folder, which may not exist any more, and the path of its journal. Raises `Failure` if there is none."""
     given = context.find_folder(options, argument)
     if given is not None:
-        folder = os.path.realpath(os.path.expanduser(given))
+        folder = resolve_place(given)
         directory = str(get_state_directory(folder, options.state))
         whose = f"for {format_path(folder)} in {format_path(directory)}"
     elif options.state is not None:
@@ -73,6 +73,8 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
     else:
         raise NotFound("No memory folder was given, and there is no ./memories here. Use --dir DIR, or set MEMTUI_DIR")
     path = os.path.join(directory, JOURNAL)
+    if folder is not None and folder.startswith(SQLITE):
+        path, whose = folder.removeprefix(SQLITE), f"in {format_path(folder)}"
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -243,7 +245,8 @@ def run_export(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _export_to_file(target: str, folder: str | None, path: str, *, texts: bool, force: bool, locking: bool) -> None:
-    outgoing = ExportWriter(folder, os.path.dirname(path), nothing="Nothing was exported.")
+    is_one_file = folder is not None and folder.startswith(SQLITE)
+    outgoing = ExportWriter(folder, None if is_one_file else os.path.dirname(path), nothing="Nothing was exported.")
     for _ in range(_LOOKS):
         with contextlib.closing(outgoing.create_file(target, force=force)) as file:
             if _write_export(folder, path, file.write, texts=texts, locking=locking):

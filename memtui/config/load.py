@@ -13,7 +13,7 @@ from typing import Any
 from memtui.config.settings import Config, Setting, format_toml, list_sections, list_settings
 from memtui.core.errors import MemtuiError
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.core.settings import Exemption
 from memtui.core.suggestion import format_suggestion
 
@@ -229,7 +229,7 @@ def _flatten(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
 
 def _is_inside_folder(path: str, folder: str) -> bool:
     """Whether a file, or what it is a link to, is in a folder."""
-    top = os.path.realpath(os.path.expanduser(folder))
+    top = resolve_place(folder)
     return any(Path(top) in Path(place).parents for place in resolve_places(path))
 
 

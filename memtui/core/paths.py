@@ -182,9 +182,22 @@ def merge_protected(paths: Iterable[str], more: Iterable[str]) -> tuple[str, ...
     return tuple(found)
 
 
+SQLITE = "sqlite:"
+"""How a place begins that is one SQLite file with memories and journal, and no folder."""
+
+
+def resolve_place(place: str | os.PathLike[str]) -> str:
+    """Where memories are, with `~` and links resolved: a folder's path, or `sqlite:` and that of a file."""
+    given = os.fspath(place)
+    scheme = SQLITE if given.startswith(SQLITE) else ""
+    return scheme + os.path.realpath(os.path.expanduser(given.removeprefix(scheme)))
+
+
 def format_path(path: str | os.PathLike[str], home: str | None = None) -> str:
-    """A path of this machine as a person writes it: `~` for the home directory."""
+    """A path of this machine, or a place (see `resolve_place`), as a person writes it: `~` for the home directory."""
     text, home = os.fspath(path), home or os.path.expanduser("~")
+    if text.startswith(SQLITE):
+        return SQLITE + format_path(text.removeprefix(SQLITE), home)
     if home != "/" and (text == home or text.startswith(home + "/")):
         return "~" + text[len(home) :]
     return text

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from memtui.core.errors import MemtuiError
-from memtui.core.paths import format_path
+from memtui.core.paths import SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.fs.atomic import AtomicFile
 
@@ -49,7 +49,7 @@ class ExportWriter:
     """Where files may be written, and where not.
 
     Args:
-        folder: A memory folder; `None` if none is known.
+        folder: A memory folder, or another place; `None` if none is known.
         state: The state directory of its journal; `None` if none is known.
         others: Further directories of these kinds.
         nothing: The end of each error, such as `Nothing was exported.`
@@ -67,7 +67,9 @@ class ExportWriter:
         inside = f"is inside the memory folder, where an agent could read it. {nothing} Choose another place."
         beside = f"is in the directory of the journal. {nothing} Choose another place."
         places = ((folder, inside), (state, beside), *((other, inside) for other in others))
-        self._forbidden = {os.path.realpath(path): words for path, words in places if path is not None}
+        self._forbidden = {
+            resolve_place(path).removeprefix(SQLITE): words for path, words in places if path is not None
+        }
         self._known = {_get_identity(path): words for path, words in self._forbidden.items()}
         """They as they are now, whatever name they have later."""
 

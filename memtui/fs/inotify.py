@@ -78,7 +78,7 @@ class InotifyWatches:
     """Watches on every directory of a folder, for one thread.
 
     Args:
-        folder: The folder, with links resolved.
+        folder: The folder, with links resolved; `None` for the single files alone.
         files: Single files that are watched once each time that `arm` is called; they need not be there.
 
     Raises:
@@ -87,7 +87,7 @@ class InotifyWatches:
 
     is_exact = True
 
-    def __init__(self, folder: str, files: Sequence[str] = ()) -> None:
+    def __init__(self, folder: str | None, files: Sequence[str] = ()) -> None:
         if not hasattr(_libc, "inotify_init1"):
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         self._files = files
@@ -98,7 +98,7 @@ class InotifyWatches:
         self._in_files = self._is_lost = False
         self._closing = threading.Lock()
         self._descriptors: list[int] = []
-        self._root = RootDirectory(folder)
+        self._root = RootDirectory("/" if folder is None else folder)
         try:
             self._fd = _check(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
             self._descriptors.append(self._fd)
@@ -106,7 +106,8 @@ class InotifyWatches:
             self._poll = select.poll()
             for fd in self._descriptors:
                 self._poll.register(fd, select.POLLIN)
-            self._add_below("")
+            if folder is not None:
+                self._add_below("")
         except BaseException:
             self.close()
             raise

@@ -83,8 +83,10 @@ def lock_file(fd: int, *, shared: bool = False, seconds: float = 0.0) -> bool:
 
 
 @contextmanager
-def hold_lock(directory: int, seconds: float, locking: Locking | None = None) -> Iterator[Locking]:
-    """Hold the lock of a directory, the file `lock` in it; yields its kind, by default as the file system can.
+def hold_lock(
+    directory: int, seconds: float, locking: Locking | None = None, *, name: str = "lock"
+) -> Iterator[Locking]:
+    """Hold the lock of a directory, the file `name` in it; yields its kind, by default as the file system can.
 
     Raises:
         LockTimeout: Another holder has it for too long.
@@ -98,13 +100,13 @@ def hold_lock(directory: int, seconds: float, locking: Locking | None = None) ->
         _holders.add(holder)
     try:
         if locking != "record":
-            fd = _open_lock_file(directory)
+            fd = _open_lock_file(directory, name)
             if _lock_fairly(fd, deadline):
                 yield "flock"
                 return
             close_quietly(fd)
             fd = -1
-        with _hold_record_lock(directory, deadline):
+        with _hold_record_lock(directory, deadline, name):
             yield "record"
     finally:
         if fd >= 0:
@@ -115,12 +117,12 @@ def hold_lock(directory: int, seconds: float, locking: Locking | None = None) ->
 
 
 @contextmanager
-def _hold_record_lock(directory: int, deadline: float) -> Iterator[None]:
+def _hold_record_lock(directory: int, deadline: float, name: str) -> Iterator[None]:
     mutex = _get_mutex(directory)
     if not mutex.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
         raise _make_lock_timeout()
     try:
-        fd = _open_lock_file(directory)
+        fd = _open_lock_file(directory, name)
         try:
             if not _poll_lock(lambda: fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline):
                 raise StateUnusable(_NONE) from OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
@@ -131,9 +133,9 @@ def _hold_record_lock(directory: int, deadline: float) -> Iterator[None]:
         mutex.release()
 
 
-def _open_lock_file(directory: int) -> int:
+def _open_lock_file(directory: int, name: str) -> int:
     try:
-        return os.open("lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=directory)
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=directory)
     except FileNotFoundError as error:
         raise StateUnusable("The state directory was deleted.") from error
 

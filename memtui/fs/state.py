@@ -34,7 +34,7 @@ def make_private_directory(directory: Path) -> None:
 
 
 def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
-    """A folder's journal directory, its own or `state`; raises `StateUnusable` inside the (real) folder."""
+    """The state directory of a place, its own or `state`; raises `StateUnusable` inside the (real) folder."""
     if state is not None:
         chosen = os.path.realpath(os.path.expanduser(state))
     else:

@@ -12,13 +12,14 @@ class JournalFiles:
 
     Args:
         path: The database file; `None` for a journal in memory, which has no files, and nothing beside it.
+        directory: Where files about the memories are kept; by default beside the database.
     """
 
     __slots__ = ("_path", "bells", "directory")
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, directory: str | None = None) -> None:
         self._path = path
-        self.directory = os.path.dirname(path) if path is not None else None
+        self.directory = directory or (os.path.dirname(path) if path is not None else None)
         self.bells: Sequence[str] = (path, f"{path}-wal") if path is not None else ()
 
     def get_size(self) -> int:

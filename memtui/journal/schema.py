@@ -52,8 +52,19 @@ of schema 3 all bodies are kept as they are.
 """
 SINCE = {"taken_back": 2, "noting": GUARDED}
 """The schema with which something came, by its name; all else came with the first one."""
+ENTRIES = {
+    "entries": (
+        "table",
+        "CREATE TABLE entries (number INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE, "
+        "kind TEXT NOT NULL, size INTEGER NOT NULL, mode INTEGER, mtime_ns INTEGER, data BLOB NOT NULL)",
+    ),
+    "entry_links": ("index", "CREATE INDEX entry_links ON entries (number) WHERE kind = 'link'"),
+}
+"""The memories themselves, where one file holds them and the journal; by name, as `get_declared_schema` has it."""
 NEWER = "The journal was written by a newer memtui. Update memtui to use it."
 FOREIGN = "The journal's file is a database of another program. Choose another one with --state."
+HOLDS_NO_MEMORIES = "The file is the journal of a memory folder, and holds no memories itself. Open the folder."
+FOREIGN_FILE = "The file is a database of another program. Nothing was changed. Choose another file."
 EMPTY = "The journal is empty: it has no events."
 
 

@@ -27,7 +27,20 @@ from memtui.journal.files import JournalFiles
 from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
 from memtui.journal.record import FolderTotals, Intent, KnownPath
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
-from memtui.journal.schema import APPLICATION, FOREIGN, GUARDED, INDEX, NEWER, SCHEMA, TO_2, VERSION, find_non_table
+from memtui.journal.schema import (
+    APPLICATION,
+    ENTRIES,
+    FOREIGN,
+    FOREIGN_FILE,
+    GUARDED,
+    HOLDS_NO_MEMORIES,
+    INDEX,
+    NEWER,
+    SCHEMA,
+    TO_2,
+    VERSION,
+    find_non_table,
+)
 from memtui.journal.snapshot import copy_to_memory, open_read_only
 from memtui.journal.standing import decode_path, encode_path, is_doubtful
 
@@ -119,6 +132,8 @@ class Journal:
 
     Args:
         path: The database file; its directory must exist. `None` keeps the journal in memory.
+        directory: Where files about the memories are kept; by default beside the database.
+        has_entries: Whether the file holds the memories as well, in a table of their own.
 
     Raises:
         StateUnusable: It cannot be opened, is no journal, or was written by a newer memtui.
@@ -129,13 +144,14 @@ class Journal:
     _durable: bool | None = None
     _must_sync = False
     _is_open = True
+    _has_entries: bool
     deferred: DeferredEvents
     """Events that are recorded in a moment."""
     files: JournalFiles
     is_shared: bool
 
-    def __init__(self, path: str | None) -> None:
-        self._prepare_fields(path)
+    def __init__(self, path: str | None, *, directory: str | None = None, has_entries: bool = False) -> None:
+        self._prepare_fields(path, directory, has_entries=has_entries)
         with OPENING:
             try:
                 if path is not None:
@@ -152,10 +168,10 @@ class Journal:
             begin_use(self._identity)
 
     @classmethod
-    def copy_from(cls, path: str) -> Self:
+    def copy_from(cls, path: str, *, has_entries: bool = False) -> Self:
         """A journal in memory that begins as the one at `path`, which is left alone; raises `StateUnusable`."""
         journal = cls.__new__(cls)
-        journal._prepare_fields(None)
+        journal._prepare_fields(None, has_entries=has_entries)
         problem = f"The journal cannot be read: {path}"
         try:
             journal._db = copy_to_memory(path)
@@ -168,6 +184,11 @@ class Journal:
     def is_write_ahead(self) -> bool:
         """Whether a commit that is not synced may be lost by a power cut, but never without all later ones."""
         return not self._must_sync
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The database, for who reads the memories in a copy of it."""
+        return self._db
 
     def close(self) -> None:
         with self._lock, OPENING:
@@ -480,9 +501,10 @@ class Journal:
 
     # Inside
 
-    def _prepare_fields(self, path: str | None) -> None:
+    def _prepare_fields(self, path: str | None, directory: str | None = None, *, has_entries: bool = False) -> None:
+        self._has_entries = has_entries
         self._path = path
-        self.files = JournalFiles(path)
+        self.files = JournalFiles(path, directory)
         self.is_shared = path is not None
         self._lock = threading.RLock()
         self._noted = NotedValues(self._lock, self._query, self._decode_row)
@@ -503,7 +525,7 @@ class Journal:
             "FROM pragma_application_id, pragma_user_version"
         ).fetchone()
         if application != APPLICATION and (application or version or tables):
-            raise StateUnusable(FOREIGN)
+            raise StateUnusable(FOREIGN_FILE if self._has_entries else FOREIGN)
         if version > VERSION:
             raise StateUnusable(NEWER)
         if self._path is None and (name := find_non_table(self._db)):
@@ -515,11 +537,15 @@ class Journal:
         self._must_sync = self._set_journal_mode() not in ("wal", "memory")
         if version < 2:
             script = SCHEMA if version == 0 else TO_2
+            if self._has_entries and version == 0:
+                script += "".join(f"{sql};" for _, sql in ENTRIES.values())
             with contextlib.suppress(sqlite3.OperationalError):  # another process makes it at this moment
                 self._db.executescript(f"BEGIN IMMEDIATE;{script}COMMIT;")
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._db.execute("SELECT seq FROM taken_back LIMIT 1")
+        if self._has_entries and not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
+            raise StateUnusable(HOLDS_NO_MEMORIES)
         self._read_head()
         if 0 < version < VERSION:
             if self._path is not None:

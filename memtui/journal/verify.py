@@ -420,7 +420,7 @@ class _JournalCheck:
                 self.found.add(FindingWeight.FILE, f"The database is damaged: {problem.strip()}.", sort="file")
 
     def _check_guards(self, version: int) -> None:
-        expected = schema.get_declared_schema()
+        expected = dict(schema.get_declared_schema())
         actual: dict[str, tuple[str, str]] = {}
         for kind, name, sql in self._connection.execute(
             "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
@@ -428,6 +428,8 @@ class _JournalCheck:
             shown = _decode_name(name)
             if not shown.startswith("sqlite_"):
                 actual[shown] = _decode_name(kind), _decode_name(sql)
+        if "entries" in actual:
+            expected |= schema.ENTRIES
         for name, (kind, sql) in expected.items():
             if name not in actual:
                 if schema.SINCE.get(name, 1) <= version:

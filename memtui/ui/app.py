@@ -26,7 +26,7 @@ from textual.worker import get_current_worker
 
 from memtui.config import Config, LoadedConfig
 from memtui.core.errors import MemtuiError
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.ui import key_names, palettes
 from memtui.ui.controller import ControlledScreen
@@ -218,7 +218,7 @@ class MemtuiApp(App[int]):
 
     def open_folder(self, folder: str) -> None:
         """Show a folder in place of the one that is open."""
-        path = os.path.realpath(os.path.expanduser(folder))
+        path = resolve_place(folder)
         state, label = (self._state, self._label) if self._is_initial_folder(path) else (None, "")
         self.title = "memtui (read-only)" if self._read_only else "memtui"
         self._switch_folder_screen(
@@ -247,7 +247,7 @@ class MemtuiApp(App[int]):
 
     def _is_initial_folder(self, path: str) -> bool:
         """Whether it is the folder named at the start, to which `state` and `label` belong."""
-        return self._folder is not None and path == os.path.realpath(os.path.expanduser(self._folder))
+        return self._folder is not None and path == resolve_place(self._folder)
 
     def _switch_folder_screen(self, screen: BrowseScreen) -> None:
         if isinstance(self.screen, BrowseScreen):

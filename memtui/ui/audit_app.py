@@ -1,12 +1,11 @@
 """The audit as an application over one folder, in a process that cannot change it any more."""
 
-import os
 from collections.abc import Collection
 from functools import partial
 
 from memtui.audit.model import NO_CUSTOM_RULES, CustomRules
 from memtui.config import LoadedConfig
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.fs import state as fs_state
 from memtui.review.inspection import Inspection
 from memtui.ui import startup
@@ -109,7 +108,7 @@ def run_audit_app(
     from memtui.review.verdicts import get_reviewer  # noqa: PLC0415 - start-up: only for audits
 
     loaded = loaded or LoadedConfig()
-    path = os.path.realpath(os.path.expanduser(folder))
+    path = resolve_place(folder)
     place = resolve_review_path(review, path, state)
     look = partial(memory_module.observe, path, state=state, journal=journal, settings=loaded.config.memory, look=False)
     directory, chat = fs_state.get_state_directory(path, state), loaded.config.chat

@@ -1,12 +1,11 @@
 """The chat as an application: the conversation and its memory, from the first frame on."""
 
-import os
 from pathlib import PurePath
 from typing import ClassVar
 
 from memtui.agents.chat.events import ChatOptions
 from memtui.config import LoadedConfig
-from memtui.core.paths import format_path
+from memtui.core.paths import format_path, resolve_place
 from memtui.ui.app import MemtuiApp, run
 from memtui.ui.chat_start import MakeChat, SessionRequest, create_chat
 from memtui.ui.screens.browse import BrowseScreen
@@ -35,7 +34,7 @@ class ChatApp(MemtuiApp):
         if any(isinstance(screen, BrowseScreen) for screen in self.screen_stack):
             super().open_folder(folder)
             return
-        path = os.path.realpath(os.path.expanduser(folder))
+        path = resolve_place(folder)
         self.title = "memtui chat (read-only)" if self._read_only else "memtui chat"
         self.push_screen(
             ChatScreen(
@@ -67,6 +66,6 @@ def run_chat_app(
         from memtui.agents.chat.sessions.store import CHATS, find_session  # noqa: PLC0415 - start-up: no new chat needs it
         from memtui.fs.state import get_state_directory  # noqa: PLC0415 - start-up: no new chat needs it
 
-        find_session(get_state_directory(os.path.realpath(os.path.expanduser(folder)), state) / CHATS, name)
+        find_session(get_state_directory(resolve_place(folder), state) / CHATS, name)
     request = SessionRequest(resume, fork)
     return run(ChatApp(folder, options, state=state, read_only=read_only, request=request, loaded=loaded, make=make))

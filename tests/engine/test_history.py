@@ -265,7 +265,7 @@ def test_the_record_in_numbers(world: Any) -> None:
     stats = world.main.history.get_stats()
     assert (stats.events, stats.versions, stats.redacted, stats.text_bytes) == (4, 3, 0, 1307)
     assert 0 < stats.kept_bytes <= stats.text_bytes
-    assert (stats.kept_bytes < stats.text_bytes) == (world.folder is not None)  # packed on a disk only
+    assert (stats.kept_bytes < stats.text_bytes) == (world.state is not None)  # packed on a disk only
     assert [(share.name, share.events, share.versions, share.bytes) for share in stats.paths] == [
         ("a", 2, 2, 1300),
         ("b", 1, 1, 7),

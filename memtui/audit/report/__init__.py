@@ -3,6 +3,8 @@
 import os
 from typing import TYPE_CHECKING
 
+from memtui.core.paths import SQLITE
+
 if TYPE_CHECKING:
     from memtui.audit.model import Audit, Severity
 
@@ -65,5 +67,5 @@ def render_report(
 
 def _get_relative_folder(folder: str) -> str:
     """The folder relative to the directory in which memtui was started; empty if it is not inside of that."""
-    relative = os.path.relpath(folder, os.path.realpath("."))
+    relative = os.path.relpath(folder.removeprefix(SQLITE), os.path.realpath("."))
     return "" if relative in (".", "..") or relative.startswith("../") else relative

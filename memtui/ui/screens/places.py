@@ -18,6 +18,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
+from memtui.core.paths import resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.flows.home import FolderFacts, group_folders
 from memtui.flows.home_watch import MOST_FOLDERS, HomeWatcher, choose_watched
@@ -363,7 +364,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         """Open what was typed; without it, the folder under the cursor."""
         typed = event.value.strip()
         here = self.query_one(ChoiceList).highlighted
-        path = os.path.realpath(os.path.expanduser(typed))
+        path = resolve_place(typed)
         if not typed and here is not None:
             self._open(here)
         elif typed and "\0" not in typed and os.path.isdir(path):
