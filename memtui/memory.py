@@ -380,8 +380,12 @@ def connect_degraded(
 ) -> Engine:
     """A folder whose state cannot be used, read-only; with its past if the journal can still be read."""
     if not read_only:
-        with contextlib.suppress(StateUnusable):  # what is wrong with it is known
+        try:
             engine = connect(folder, state=state, read_only=True, settings=settings)
+        except StateUnusable:
+            if resolve_place(folder).startswith(SQLITE):  # without its journal there are no memories
+                raise
+        else:
             if engine.get_head()[0]:
                 return engine
             engine.close()
