@@ -334,8 +334,13 @@ def _open_journal(path: Path, store: FolderStore, *, was_used: bool) -> Journal:
             if journal.get_head()[0] == 0:
                 _append_begin_event(journal, _GONE)
     if not was_used:
-        path.with_name(_BEGUN).touch(0o600)
+        note_begun(path.parent)
     return journal
+
+
+def note_begun(where: Path) -> None:
+    """Say in a state directory that there is a journal: if it is gone later, that is told."""
+    (where / _BEGUN).touch(0o600)
 
 
 def _has_journal_data(path: Path) -> bool:

@@ -28,6 +28,7 @@ from memtui.journal.rows import (
     is_in_use,
     make_read_only_uri,
 )
+from memtui.journal.schema import ENTRIES
 
 # A copy of the database and its write-ahead log, read without SQLite, which would take locks and repair files.
 # Source: SQLite, "WAL-mode File Format" and "Database File Format". The log is read last, so no lock is needed.
@@ -355,3 +356,27 @@ def _connect(
     connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
     stack.callback(connection.close)
     return connection, is_locked
+
+
+def write_copy(connection: sqlite3.Connection, path: str, *, has_entries: bool) -> None:
+    """Write a copy of a journal to a file that is not there; nobody may write to the journal meanwhile.
+
+    Args:
+        connection: The journal's.
+        path: In a directory that exists.
+        has_entries: Whether the copy is to hold memories as well: their table is empty.
+
+    Raises:
+        FileExistsError: Something is there.
+        OSError: It cannot be written.
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    try:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as copy:
+            connection.backup(copy)
+            copy.execute("DROP TABLE IF EXISTS entries")
+            for _, sql in ENTRIES.values() if has_entries else ():
+                copy.execute(sql)
+            copy.execute("VACUUM")  # nothing of a memory is left behind
+    except sqlite3.Error as error:
+        raise OSError(errno.EIO, str(error)) from error

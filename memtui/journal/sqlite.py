@@ -187,7 +187,7 @@ class Journal:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The database, for who reads the memories in a copy of it."""
+        """The database, for who reads memories in it, or copies it."""
         return self._db
 
     def close(self) -> None:

@@ -57,6 +57,21 @@ def test_it_is_exported_but_not_over_itself(run: Any, place: str, tmp_path: Path
     assert len(lines) > 2
 
 
+def test_it_is_copied_with_its_history(run: Any, place: str, tmp_path: Path) -> None:
+    ran = run("copy", place, str(tmp_path / "folder"))
+    assert not ran.code, ran.err
+    assert b"Copied 2 files and 2 events to " in ran.err + ran.out
+    assert (tmp_path / "folder" / "two.md").read_text() == "# Two\n"
+    assert b"/memories/two.md" in run("log", str(tmp_path / "folder")).out
+    again = run("copy", place, str(tmp_path / "folder"), "--json")
+    assert again.code == 4
+    assert b"is not empty. Nothing was copied. Name another place." in again.err
+    ran = run("copy", str(tmp_path / "folder"), f"sqlite:{tmp_path / 'two.db'}", "--json")
+    assert json.loads(ran.out)["events"] == 2
+    assert run("copy", str(tmp_path / "none"), f"sqlite:{tmp_path / 'three.db'}").code == 3
+    assert run("--read-only", "copy", place, f"sqlite:{tmp_path / 'three.db'}").code == 4
+
+
 @pytest.mark.parametrize("words", [("ls", "{}"), ("audit", "{}"), ("verify", "{}")], ids=lambda each: each[0])
 def test_who_only_reads_makes_none(run: Any, tmp_path: Path, words: tuple[str, ...]) -> None:
     ran = run(*(word.format(f"sqlite:{tmp_path / 'none.db'}") for word in words))
