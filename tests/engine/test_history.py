@@ -272,7 +272,7 @@ def test_the_record_in_numbers(world: Any) -> None:
     ]
     assert [(share.name, share.events) for share in stats.actors] == [("tester", 3), ("outside", 1)]
     assert isinstance(stats.last, Event)
-    assert (stats.journal_bytes > 0) == (world.folder is not None)
+    assert (stats.journal_bytes > 0) == (world.state is not None)
 
 
 def test_the_lines_of_then_are_blamed_on_those_of_then(world: Any) -> None:
