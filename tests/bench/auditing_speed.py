@@ -104,7 +104,7 @@ def _rows(measured: dict[str, object]) -> Iterator[Row]:
     what = f"audit: {NOTES:,} notes of 2 KB"
     yield within(what, whole, LIMIT)
     yield compared(f"{what}, against reading the same bytes", whole, read, None, name="read")
-    yield within(f"{what}, again", float(str(measured["again"])), AGAIN, also=f"{measured['kept']:,} bytes kept")
+    yield within(f"{what}, again", float(str(measured["again"])), AGAIN, also=f"; {measured['kept']:,} bytes kept")
     opened = float(str(measured["opened"]))
     yield Row("audit: copying the journal into memory", seconds(opened))
     for name, took in spent.items():
