@@ -48,6 +48,7 @@ suggest --accept 0c3f2a91be                 | 4
 mv prefs.md moved.md                        | 4
 cp prefs.md copied.md                       | 4
 rm prefs.md                                 | 4
+copy . ../copied                            | 4
 merge prefs.md new.md                       | 4
 merge prefs.md new.md --dry-run             | 0
 split prefs.md                              | 4
