@@ -229,12 +229,14 @@ def test_closing_waits_for_the_calls_that_are_under_way(plain_world: Any) -> Non
 
 
 CROWD = """
+import faulthandler
 import sys
 import threading
 import memtui
 from memtui.core.events import Person, Version, sha256
 from memtui.core.events import EntryKind
 folder, state, name = sys.argv[1:]
+faulthandler.dump_traceback_later(200, exit=True)  # whoever hangs says where
 memory = memtui.open(folder, state=state, settings=memtui.Settings(lock_seconds=50))
 wrong = []
 
