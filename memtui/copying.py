@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 from memtui import memory
-from memtui.core.errors import MemtuiError
+from memtui.core.errors import FolderMissing, MemtuiError
 from memtui.core.events import EntryKind, sha256
 from memtui.core.paths import SQLITE, MemoryPath, format_path, resolve_place
 from memtui.core.settings import Settings
@@ -22,10 +22,6 @@ from memtui.store.base import UNSEEN, FileContent, ReadableStore, Store
 from memtui.store.folder import FolderStore
 from memtui.store.recovery import NO_SUCH_THING
 from memtui.store.sqlite import LOCK, SqliteStore
-
-_PART = ".part"
-"""What the name of a database ends in until it is whole."""
-
 
 _LOCK_SECONDS = 5.0
 _MOST_BYTES = 1 << 30
@@ -71,6 +67,8 @@ def copy(
         OSError: The target cannot be written. What was begun there is removed, but files in a folder.
     """
     source, target = resolve_place(source), resolve_place(target)
+    if source.startswith(SQLITE) and not os.path.exists(source.removeprefix(SQLITE)):
+        raise FolderMissing(f"No file at {format_path(source)}. Nothing was copied.")  # to open it would make it
     _check_target(source, target)
     with memory.open(source, state=state, settings=settings) as engine:
         journal, seconds = engine.journal, engine.settings.lock_seconds
@@ -101,7 +99,7 @@ def _check_target(source: str, target: str) -> None:
 
 def _copy_to_file(source: ReadableStore, journal: Journal, target: str) -> Copied:
     path = target.removeprefix(SQLITE)
-    part = path + _PART
+    part = _make_part_name(path)
     try:
         write_copy(journal.connection, part, has_entries=True)
         with (
@@ -122,7 +120,8 @@ def _copy_to_file(source: ReadableStore, journal: Journal, target: str) -> Copie
 def _copy_to_folder(source: ReadableStore, journal: Journal, target: str) -> Copied:
     where = get_state_directory(target)
     make_private_directory(where)
-    part, whole = f"{where / memory.JOURNAL}{_PART}", where / memory.JOURNAL
+    whole = where / memory.JOURNAL
+    part = _make_part_name(str(whole))
     try:
         write_copy(journal.connection, part, has_entries=False)
         with contextlib.suppress(FileExistsError):
@@ -139,6 +138,11 @@ def _copy_to_folder(source: ReadableStore, journal: Journal, target: str) -> Cop
     remember_folder(where, target)
     memory.note_begun(where)
     return done
+
+
+def _make_part_name(path: str) -> str:
+    """The name of a database until it is whole: no other copy has it."""
+    return f"{path}.part-{os.urandom(4).hex()}"
 
 
 def _put_in_place(part: str, path: str) -> None:

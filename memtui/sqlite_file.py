@@ -5,7 +5,6 @@ for a folder: the file is what is carried around.
 """
 
 import os
-from pathlib import Path
 
 from memtui.core.errors import FolderMissing, StateUnusable
 from memtui.core.paths import SQLITE, format_path
@@ -64,11 +63,15 @@ def observe(
     path = place.removeprefix(SQLITE)
     known = _copy(path)
     store = SqliteStore(known.connection, None, title=format_path(place))
-    announced = AnnouncementStore(Path(get_state_directory(place, state)))
+    announced = AnnouncementStore(get_state_directory(place, state))
     recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(path))
     observer = Observer(store, known, settings=settings, announced=announced, recorded=recorded)
-    if look:
-        observer.reconcile()
+    try:
+        if look:
+            observer.reconcile()
+    except BaseException:
+        observer.close()
+        raise
     return observer
 
 

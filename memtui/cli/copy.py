@@ -3,7 +3,7 @@
 import argparse
 
 from memtui.cli import context, output
-from memtui.cli.output import ExitCode, Failure
+from memtui.cli.output import ExitCode, Failure, format_os_error
 from memtui.cli.parsing import Options, Parser, Verb
 from memtui.copying import CopyRefused, copy
 from memtui.core.paths import format_path, resolve_place
@@ -26,6 +26,9 @@ def run_copy(options: Options, given: argparse.Namespace) -> int:
         done = copy(source, target, state=options.state, settings=context.load_memory_settings(options, source))
     except CopyRefused as refusal:
         raise Failure(ExitCode.REFUSED, str(refusal)) from refusal
+    except OSError as error:
+        shown = format_path(target)
+        raise Failure(ExitCode.MISSING, f"{shown} cannot be written: {format_os_error(error)}. Not copied.") from error
     seq, head = done.head
     if options.json:
         document = {"from": source, "to": target, "files": done.files, "left": list(done.left), "events": seq}

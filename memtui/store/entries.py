@@ -23,7 +23,6 @@ from memtui.store.base import (
     Node,
     NotRegularFile,
     Stamp,
-    Transaction,
     WriteResult,
 )
 
@@ -75,7 +74,7 @@ class Entries(Protocol):
 
 
 class EntryStore:
-    """A store over rows, and its transactions. See `Store` and `Transaction`."""
+    """What stores over rows, and their transactions, have in common: all but the lock. See `Store` and `Transaction`."""
 
     def __init__(self, entries: Entries, *, title: str) -> None:
         self.title = title
@@ -152,10 +151,6 @@ class EntryStore:
 
     def sync_paths(self, paths: Collection[str]) -> None:
         """Nothing: a change is kept once it is made."""
-
-    def begin_transaction(self, seconds: float) -> AbstractContextManager[Transaction]:
-        """See `Store.begin_transaction`."""
-        raise NotImplementedError
 
     # Changes
 

@@ -72,7 +72,9 @@ def test_it_is_copied_with_its_history(run: Any, place: str, tmp_path: Path) -> 
     assert run("--read-only", "copy", place, f"sqlite:{tmp_path / 'three.db'}").code == 4
 
 
-@pytest.mark.parametrize("words", [("ls", "{}"), ("audit", "{}"), ("verify", "{}")], ids=lambda each: each[0])
+@pytest.mark.parametrize(
+    "words", [("ls", "{}"), ("audit", "{}"), ("verify", "{}"), ("copy", "{}", "new.folder")], ids=lambda each: each[0]
+)
 def test_who_only_reads_makes_none(run: Any, tmp_path: Path, words: tuple[str, ...]) -> None:
     ran = run(*(word.format(f"sqlite:{tmp_path / 'none.db'}") for word in words))
     assert ran.code

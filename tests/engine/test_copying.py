@@ -9,6 +9,7 @@ import pytest
 import memtui
 from memtui import copying
 from memtui.copying import CopyRefused, copy
+from memtui.core.errors import FolderMissing
 from memtui.core.paths import MemoryPath
 from memtui.engine import Engine
 from tests.conftest import picture_of, tree_of
@@ -125,3 +126,13 @@ def test_one_that_fails_half_way_is_no_copy_and_can_be_made_again(
     assert not [path for path in tmp_path.rglob("*") if ".part" in path.name]
     assert not (tmp_path / "one.db").exists()
     assert copy(folder, target).files == 5
+
+
+def test_what_a_killed_copy_left_is_in_nobodys_way(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "one.db.part-0").write_text("half")
+    copy(folder, f"sqlite:{tmp_path / 'one.db'}")
+    assert (tmp_path / "one.db.part-0").read_text() == "half"
+    with pytest.raises(FolderMissing, match="No file at"):
+        copy(f"sqlite:{tmp_path / 'none.db'}", tmp_path / "new")
+    assert not (tmp_path / "none.db").exists()
+    assert not (tmp_path / "new").exists()
