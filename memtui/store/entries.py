@@ -74,7 +74,7 @@ class Entries(Protocol):
 
 
 class EntryStore:
-    """What stores over rows, and their transactions, have in common: all but the lock. See `Store` and `Transaction`."""
+    """What stores over rows, and their transactions, have in common: all but the lock. See `Store`, `Transaction`."""
 
     def __init__(self, entries: Entries, *, title: str) -> None:
         self.title = title
