@@ -7,6 +7,7 @@ took before the first frame, and most of those classes are not used by then. Typ
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -92,18 +93,14 @@ def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], opt
         """Have the standard library make one method, on a class of the same fields, and take it over."""
         content = {**values, "__annotations__": annotations, "__doc__": cls.__name__, "__module__": cls.__module__}
         content |= {"__qualname__": cls.__qualname__}
-        if hasattr(cls, "__post_init__"):
-            content["__post_init__"] = None
         inherited: dict[str, Any] = {}
         for base in cls.__mro__[-1:0:-1]:
             if _FIELDS in base.__dict__:
                 inherited |= getattr(base, _FIELDS)
-        # Only `__init__` differs where it is frozen, whose setters would be two more functions to compile.
-        writes = frozen and name == "__init__"
-        twin = type(cls.__name__, (type("Bases", (), {_FIELDS: inherited, _PARAMS: _Frozen(writes)}),), content)
+        twin = type(cls.__name__, (type("Bases", (), {_FIELDS: inherited, _PARAMS: _NOT_FROZEN}),), content)
         made: type = dataclasses.dataclass(
-            init=name == "__init__", repr=name == "__repr__", eq=name in ("__eq__", *_ORDER), order=name in _ORDER,
-            unsafe_hash=name == "__hash__", frozen=writes, kw_only=options.get("kw_only", False), match_args=False,
+            init=False, repr=name == "__repr__", eq=name in ("__eq__", *_ORDER), order=name in _ORDER,
+            unsafe_hash=name == "__hash__", kw_only=options.get("kw_only", False), match_args=False,
         )(twin)  # fmt: skip
         made.__dict__[_PARAMS].frozen = frozen
         for each in {name, _FIELDS, _PARAMS}:
@@ -113,7 +110,8 @@ def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], opt
 
     def defer(name: str) -> None:
         def method(self: object, *arguments: Any, **named: Any) -> Any:
-            return compile_method(name)(self, *arguments, **named)
+            made = _compile_init(cls, frozen) if name == "__init__" else compile_method(name)
+            return made(self, *arguments, **named)
 
         method.__qualname__ = f"{cls.__qualname__}.{name}"
         setattr(cls, name, method)
@@ -130,9 +128,43 @@ def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], opt
         _freeze(cls)
 
 
-class _Frozen:
-    def __init__(self, frozen: bool) -> None:
-        self.frozen = frozen
+def _compile_init(cls: type, frozen: bool) -> Any:
+    """Make `__init__`. A frozen instance's slots are set by their descriptors: a third of the standard one's time."""
+    scope: dict[str, Any] = {"_missing": dataclasses.MISSING, "_set": object.__setattr__}
+    positional, named, body = ["self"], ["*"], ["pass"]
+    for field in dataclasses.fields(cls):
+        name, value, default = field.name, field.name, ""
+        if field.default_factory is not dataclasses.MISSING:
+            scope[f"_make_{name}"], default = field.default_factory, "=_missing"
+            value = f"{name} if {name} is not _missing else _make_{name}()" if field.init else f"_make_{name}()"
+        elif field.default is not dataclasses.MISSING:
+            scope[f"_default_{name}"], default = field.default, f"=_default_{name}"
+            value = name if field.init else f"_default_{name}"
+        if field.init:
+            (named if field.kw_only else positional).append(f"{name}{default}")
+        elif not default:
+            continue
+        descriptor = getattr(cls, name, None)
+        if frozen and isinstance(descriptor, MemberDescriptorType):
+            scope[f"_set_{name}"] = descriptor.__set__
+            body.append(f"_set_{name}(self, {value})")
+        else:
+            body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    parameters = ", ".join([*positional, *(named if len(named) > 1 else ())])
+    exec(f"def __init__({parameters}):\n " + "\n ".join(body), scope)
+    made = scope["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    setattr(cls, "__init__", made)  # noqa: B010 - of any class
+    return made
+
+
+class _Params:
+    frozen = False
+
+
+_NOT_FROZEN = _Params()
 
 
 class _LateAttribute:
