@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from memtui.core.approvals import Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent, Change, EntryKind, Version
+from memtui.fs.state import APPROVAL_SOCKET
 
 _T = TypeVar("_T")
 
@@ -211,8 +212,6 @@ def _decode_bytes(value: object) -> bytes:
         raise ValueError("base64") from error
 
 
-NAME = "asked.sock"
-"""Of the socket, in the state directory of a folder."""
 _LONGEST = 103
 """Bytes of a path that every system takes: 107 on Linux, 103 on macOS."""
 _CREDENTIALS = struct.Struct("3i")
@@ -228,12 +227,13 @@ def open_listener(directory: str, backlog: int) -> socket.socket:
         OSError: It cannot be made.
     """
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(os.path.join(directory, NAME))
+        os.unlink(os.path.join(directory, APPROVAL_SOCKET))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with _resolve_address(directory) as address:
             listener.bind(address)
-        os.chmod(os.path.join(directory, NAME), 0o600)  # a directory given with --state may be open to others
+        # a directory given with --state may be open to others
+        os.chmod(os.path.join(directory, APPROVAL_SOCKET), 0o600)
         listener.listen(backlog)
         listener.setblocking(False)
     except BaseException:
@@ -249,7 +249,7 @@ def connect_socket(directory: str) -> socket.socket | None:
         StateUnusable: The path is too long for this system.
     """
     try:
-        status = os.lstat(os.path.join(directory, NAME))
+        status = os.lstat(os.path.join(directory, APPROVAL_SOCKET))
     except OSError:
         return None
     if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.geteuid():
@@ -289,7 +289,7 @@ def _resolve_address(directory: str) -> Iterator[str | bytes]:
     Raises:
         StateUnusable: This system has no such descriptors.
     """
-    path = os.fsencode(os.path.join(directory, NAME))
+    path = os.fsencode(os.path.join(directory, APPROVAL_SOCKET))
     if len(path) <= _LONGEST:
         yield path
         return
@@ -300,6 +300,6 @@ def _resolve_address(directory: str) -> Iterator[str | bytes]:
         )
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield f"/proc/self/fd/{descriptor}/{NAME}"
+        yield f"/proc/self/fd/{descriptor}/{APPROVAL_SOCKET}"
     finally:
         os.close(descriptor)

@@ -24,6 +24,7 @@ from memtui.agents import ipc
 from memtui.core.approvals import Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import LockTimeout, StateUnusable
 from memtui.fs.locks import lock_file
+from memtui.fs.state import APPROVAL_SOCKET
 
 LOCK = "asked.lock"
 _TAKE_OVER_SECONDS = 0.25
@@ -154,7 +155,7 @@ class ApprovalServer:
             finally:
                 self._owns.clear()
                 with contextlib.suppress(OSError):  # under the lock still: it is ours
-                    os.unlink(os.path.join(self._state, ipc.NAME))
+                    os.unlink(os.path.join(self._state, APPROVAL_SOCKET))
                 os.close(lock)
         except (OSError, StateUnusable) as error:
             words = str(error) if isinstance(error, StateUnusable) else os.strerror(error.errno or 0).lower() + "."

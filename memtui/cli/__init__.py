@@ -5,22 +5,12 @@ and the demo only.
 """
 
 import sys
-import traceback
 from collections.abc import Sequence
 
 import memtui
-from memtui.cli import output, parsing
+from memtui.cli import output
 from memtui.cli.output import ExitCode, Failure, OutputClosed
-from memtui.cli.verbs import VERBS
 from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, StateUnusable, SymlinkEscape
-from memtui.fs.exports import WriteFailed, WriteFailureReason
-
-_NOT_WRITTEN = {
-    WriteFailureReason.NAME: ExitCode.USAGE,
-    WriteFailureReason.FORBIDDEN: ExitCode.REFUSED,
-    WriteFailureReason.EXISTS: ExitCode.CONFLICT,
-    WriteFailureReason.FAILED: ExitCode.OUTPUT,
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,6 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
+    if words[:1] == ["hook"]:
+        from memtui.cli import hook_call  # noqa: PLC0415 - start-up: an agent waits
+
+        if (code := hook_call.answer_plain_call(words[1:])) is not None:
+            return code
+    from memtui.cli import parsing  # noqa: PLC0415 - start-up: an agent's hook needs no parser
+    from memtui.cli.verbs import VERBS  # noqa: PLC0415 - start-up: as above
+
     try:
         parsed = parsing.parse_command_line(words, VERBS, memtui.__version__)
     except parsing.InfoRequested as asked:
@@ -72,7 +70,7 @@ def _confine(*, network: bool) -> None:
 def _report_error(error: MemtuiError, words: Sequence[str]) -> ExitCode:
     """Print an error, and return its exit code."""
     if "--debug" in words:
-        output.write_stderr(traceback.format_exception(error))
+        output.print_traceback(error)
     output.print_message(str(error))
     match error:
         case Failure():
@@ -83,16 +81,27 @@ def _report_error(error: MemtuiError, words: Sequence[str]) -> ExitCode:
             return ExitCode.REFUSED
         case LockTimeout():
             return ExitCode.CONFLICT
-        case WriteFailed():
-            return _NOT_WRITTEN[error.reason]
         case _:
-            return ExitCode.INTERNAL
+            return _get_write_code(error)
+
+
+def _get_write_code(error: MemtuiError) -> ExitCode:
+    """The exit code of a file that could not be written; another error is a fault of ours."""
+    from memtui.fs.exports import WriteFailed, WriteFailureReason  # noqa: PLC0415 - start-up: only for an error
+
+    if not isinstance(error, WriteFailed):
+        return ExitCode.INTERNAL
+    return {
+        WriteFailureReason.NAME: ExitCode.USAGE,
+        WriteFailureReason.FORBIDDEN: ExitCode.REFUSED,
+        WriteFailureReason.EXISTS: ExitCode.CONFLICT,
+        WriteFailureReason.FAILED: ExitCode.OUTPUT,
+    }[error.reason]
 
 
 def _report_crash(error: Exception, words: Sequence[str]) -> ExitCode:
     if "--debug" in words:
-        output.write_stderr(traceback.format_exception(error))
-
+        output.print_traceback(error)
     output.print_message(f"memtui stopped because of a bug: {type(error).__name__}. {output.write_crash_log(error)}")
     return ExitCode.INTERNAL
 

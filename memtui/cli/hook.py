@@ -6,8 +6,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.agents.hooks.hook import HookOptions
 from memtui.cli import output
 from memtui.cli.context import find_folder, load_config, resolve_existing_folder
+from memtui.cli.hook_call import SECONDS, answer_call
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
 from memtui.core.paths import SQLITE, format_path
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 _SCOPES = {"user": None, "project": ".claude/settings.json", "local": ".claude/settings.local.json", "codex": None}
 _CODEX = "codex"
-_SECONDS = 300.0
 
 
 def add_hook_options(parser: Parser) -> None:
@@ -66,26 +67,15 @@ def _run_as_hook(options: Options, arguments: argparse.Namespace) -> int:
         raise UsageError(
             "memtui hook: Claude Code runs this, with the call on stdin. To install it: memtui hook install"
         )
-    from memtui.agents.hooks.hook import HookOptions, answer_hook  # noqa: PLC0415 - start-up: an agent waits for the hook
-    from memtui.agents.hooks.prefilter import read_input  # noqa: PLC0415 - start-up: an agent waits for the hook
-
     given = HookOptions(
         asks=arguments.ask and not options.read_only,
         is_strict=arguments.strict,
-        seconds=arguments.wait or _SECONDS,
+        seconds=arguments.wait or SECONDS,
         directory=options.directory,
         state=options.state,
         settings=lambda folder: load_config(options, folder).config.memory,
     )
-    data = read_input() if sys.stdin is not None else b""
-    if options.read_only:
-        return ExitCode.OK
-    answer = answer_hook(data, given, output.write_crash_log)
-    if answer.problem:
-        output.print_message(answer.problem)
-    if answer.output:
-        output.print_line(answer.output)
-    return ExitCode.OK
+    return answer_call(given, read_only=options.read_only)
 
 
 def _install(options: Options, arguments: argparse.Namespace) -> int:
@@ -93,7 +83,7 @@ def _install(options: Options, arguments: argparse.Namespace) -> int:
 
     scope = _parse_scope(arguments)
     settings = load_hook_settings(_get_settings_path(scope), _get_matcher(scope))
-    seconds = (arguments.wait or _SECONDS) if arguments.ask else None
+    seconds = (arguments.wait or SECONDS) if arguments.ask else None
     after = add_hooks(settings, _build_command(options, arguments), seconds=seconds)
     if options.json:
         output.write_bytes(after.encode("utf-8"))
@@ -137,7 +127,7 @@ def _write_plugin(options: Options, arguments: argparse.Namespace) -> int:
         shlex.split(_build_command(options, arguments)),
         server,
         folder=folder,
-        seconds=(arguments.wait or _SECONDS) if arguments.ask else None,
+        seconds=(arguments.wait or SECONDS) if arguments.ask else None,
         version=__version__,
     )
     if options.json:

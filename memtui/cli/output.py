@@ -9,10 +9,8 @@ import contextlib
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from enum import IntEnum
 from typing import IO, NoReturn
 
@@ -173,6 +171,13 @@ def write_stderr(lines: Iterable[str]) -> None:
             discard_stream(2)
 
 
+def print_traceback(error: BaseException) -> None:
+    """The traceback of an error beside the output."""
+    import traceback  # noqa: PLC0415 - start-up: only for an error
+
+    write_stderr(traceback.format_exception(error))
+
+
 def discard_stream(fd: int) -> None:
     """Send a standard stream nowhere, with what is still in its buffer: Python would complain about it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -188,6 +193,8 @@ def pad_cell(text: str, width: int) -> str:
 
 def format_utc(microseconds: int) -> str | None:
     """A time as programs read it: `2026-11-21T10:14:02.000123Z`; `None` for one that no calendar has."""
+    from datetime import UTC, datetime  # noqa: PLC0415 - start-up: only where a time is printed
+
     try:
         at = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
     except (ValueError, OverflowError, OSError):
@@ -293,6 +300,8 @@ def exit_on_signals() -> Iterator[None]:
 
 def write_crash_log(error: BaseException) -> str:
     """Write the traceback to a file that only its owner can read; returns a sentence that names it."""
+    import traceback  # noqa: PLC0415 - start-up: only for an error
+
     base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     directory = os.path.join(base, "memtui", "log")
     path = os.path.join(directory, f"{time.strftime('%Y-%m-%dT%H%M%S')}-{os.getpid()}.log")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin
 
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Settings
@@ -252,13 +252,12 @@ def _get_default(name: str) -> object:
 
 
 def _iter_settings(section: Any, prefix: str) -> Iterator[Setting]:
-    hints = get_type_hints(type(section))
     for each in fields(section):
         value = getattr(section, each.name)
         if is_dataclass(value):
             yield from _iter_settings(value, f"{each.name}.")
         elif f"{prefix}{each.name}" not in _TABLES:
-            hint = hints[each.name]
+            hint: Any = each.type
             options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
             literals = [option for option in options if get_origin(option) is Literal]
             choices = tuple(choice for literal in literals for choice in get_args(literal))

@@ -101,6 +101,8 @@ CLEAN_NOTES = "clean-notes.json"
 """What the last audit found nothing in, in the same directory."""
 KNOWN_NOTES = "notes.json"
 """What was read of the notes for their graph, in the same directory."""
+APPROVAL_SOCKET = "asked.sock"
+"""Where a memtui that shows the folder is asked, in the same directory: a hook looks for it before it loads more."""
 _FILE = "folder"
 _JOURNAL = "journal.db"
 _MOST = 20

@@ -20,6 +20,7 @@ from memtui.agents import ipc
 from memtui.agents.remote_approval import ApprovalQuestion, ApprovalServer, has_approval_server, request_approval
 from memtui.core.approvals import Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.events import Agent, Change, EntryKind, Version, sha256
+from memtui.fs.state import APPROVAL_SOCKET
 from tests.bench.limits import at_most
 
 BEFORE, AFTER = b"tea\n", "coffee \u202e\n".encode()
@@ -249,7 +250,7 @@ def test_who_would_not_wait_does_not_wait_long_for_one_who_died(tmp_path: Path, 
 def test_a_stale_socket_is_replaced(somebody: Callable[..., Person], tmp_path: Path, owner: Any) -> None:
     owner.send_signal(signal.SIGKILL)
     owner.wait(20)
-    assert (tmp_path / ipc.NAME).is_socket()
+    assert (tmp_path / APPROVAL_SOCKET).is_socket()
     assert not has_approval_server(tmp_path)
     person = somebody()
     assert has_approval_server(tmp_path)
@@ -260,10 +261,10 @@ def test_a_stale_socket_is_replaced(somebody: Callable[..., Person], tmp_path: P
 
 def test_nothing_is_left_when_the_last_window_closes(somebody: Callable[..., Person], tmp_path: Path) -> None:
     person = somebody()
-    mode = (tmp_path / ipc.NAME).stat().st_mode
+    mode = (tmp_path / APPROVAL_SOCKET).stat().st_mode
     assert mode & 0o777 == 0o600
     person.desk.close()
-    assert not (tmp_path / ipc.NAME).exists()
+    assert not (tmp_path / APPROVAL_SOCKET).exists()
     assert not has_approval_server(tmp_path)
 
 
@@ -365,7 +366,7 @@ def test_an_answer_that_is_none_is_not_taken_for_a_yes(tmp_path: Path, said: byt
     verdict = request_approval(tmp_path, proposal_of(), seconds=0.5)
     stop.set()
     with socket.socket(socket.AF_UNIX) as last:
-        last.connect(str(tmp_path / ipc.NAME))
+        last.connect(str(tmp_path / APPROVAL_SOCKET))
     thread.join(20)
     door.close()
     assert verdict == Unanswered(0.5)
@@ -390,7 +391,7 @@ def test_a_state_directory_that_cannot_be_used_is_said(tmp_path: Path) -> None:
 
 
 def test_what_is_no_socket_is_nobody(tmp_path: Path) -> None:
-    (tmp_path / ipc.NAME).write_text("not a socket")
+    (tmp_path / APPROVAL_SOCKET).write_text("not a socket")
     assert not has_approval_server(tmp_path)
     assert request_approval(tmp_path, proposal_of(), seconds=1, wait_for_server=False) == Unanswered()
 

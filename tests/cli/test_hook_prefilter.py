@@ -12,7 +12,7 @@ import pytest
 
 import memtui
 from memtui.agents.hooks.payload import locate_file
-from memtui.agents.hooks.prefilter import is_foreign_call
+from memtui.agents.hooks.prefilter import is_foreign_call, parse_options
 from tests.conftest import fill
 
 LOADED = "import sys; print(*sorted(name for name in sys.modules if name.startswith('memtui')), file=sys.stderr)"
@@ -111,3 +111,31 @@ def test_the_version_is_printed_without_the_command_line() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr.split()) == (f"memtui {memtui.__version__}\n", ["memtui", "memtui.__main__"])
+
+
+def test_a_call_about_a_memory_loads_no_parser_and_no_socket(places: list[Path]) -> None:
+    data = call("Write", file_path=str(places[0] / "a.md"), content="b\n")
+    code = "import sys; sys.argv = ['memtui', 'hook', '--ask']\nfrom memtui.__main__ import main\nmain()\n"
+    heavy = "print(*({'argparse', 'socket', 'ctypes', 'sqlite3', 'traceback'} & set(sys.modules)), file=sys.stderr)"
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtui.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code + heavy], input=data, capture_output=True, check=True, env=environment
+    )
+    assert b'"permissionDecision": "ask"' in done.stdout
+    assert done.stderr == b"\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], {}),
+        (["--ask", "--wait", "30", "--dir", "/a b"], {"--ask": "", "--wait": "30", "--dir": "/a b"}),
+        (["--wait", "0"], None), (["--wait", "3601"], None), (["--wait", "x"], None), (["--dir"], None),
+        (["--dir", ""], None), (["--dir", "--ask"], None), (["--dir=/a"], None), (["install"], None),
+        (["--read-only"], None), (["--no-config", "--ask"], None),
+    ],
+)  # fmt: skip
+def test_options_that_are_not_plain_are_left_to_the_command_line(
+    words: list[str], options: dict[str, str] | None
+) -> None:
+    assert parse_options(words) == options

@@ -1,78 +1,23 @@
 """Asking a person at a running memtui whether Claude Code may write a memory file, before it does."""
 
-import json
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from collections.abc import Callable
+from dataclasses import replace
 
-from memtui.agents.hooks.payload import CODEX, HookCall, MemoryFileLocation, locate_entry, predict_results
+from memtui.agents.hooks.decision import ALLOW, DENY, NOTHING_WRITTEN, HookDecision, decide_elsewhere, truncate_text
+from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, locate_entry, predict_results
 from memtui.agents.hooks.recorder import read_file
 from memtui.agents.hooks.shell_call import ShellPlan
 from memtui.agents.remote_approval import request_approval
 from memtui.core.approvals import SHELL_COMMAND, Allow, Deny, Edit, Proposal, Stop, Unanswered, Verdict
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Change, EntryKind, Person, Version, sha256
-from memtui.core.lazy_dataclass import dataclass
 from memtui.core.messages import MessageKey
-from memtui.core.paths import MemoryPath, format_path
-from memtui.core.unicode import to_one_line
-from memtui.core.wording import SECRET_REDACTED, format_count
+from memtui.core.paths import MemoryPath
+from memtui.core.wording import format_count
 
-ALLOW, DENY, ASK = "allow", "deny", "ask"
-_SHOWN = 16_000
-"""Characters of a text that is shown to the model."""
-_NOTHING_WRITTEN = "Nothing was written."
-_LEFT_OUT = (
-    "memtui leaves what looks like {what} out of {path}: [redacted: ...] stands in its place. Store a reference "
-    "instead of the value, for example the name of an environment variable."
-)
 _READ_IT = "Read the file again, and give the text to replace exactly as it stands there, once."
-
-
-@dataclass(frozen=True, slots=True)
-class HookDecision:
-    """A decision for Claude Code.
-
-    Attributes:
-        permission: `allow`, `deny`, `ask` for a question by Claude Code itself, or empty: as if there were no hook.
-        reason: For the model, or for the person whom Claude Code asks.
-        text: The person's content in place of the proposed one.
-        message: The record of a change that is not made; `None` for none.
-        note: A word or two for the log.
-        values: The values of the message's fields.
-    """
-
-    permission: str
-    reason: str
-    text: str | None = None
-    message: MessageKey | None = None
-    note: str = ""
-    values: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def allows(self) -> bool:
-        """Whether the change may be made."""
-        return self.permission != DENY
-
-    def to_output(self, call: HookCall, left_out: str = "") -> str:
-        """The decision as Claude Code reads it; empty for none.
-
-        Args:
-            call: The call, as it may be made.
-            left_out: What is left out of its input, as a note for the log. Claude Code takes another input without a
-                permission, too, and asks as it would have.
-        """
-        output: dict[str, object] = {}
-        if self.permission and (self.permission == DENY or call.agent != CODEX):  # which takes no other one
-            output |= {"permissionDecision": self.permission, "permissionDecisionReason": self.reason}
-        if self.text is not None:
-            output["updatedInput"] = {**call.given, "content": self.text}
-            output["additionalContext"] = f"{self.reason} It is this:\n{_truncate_text(self.text)}"
-        elif left_out and self.allows:
-            output["updatedInput"] = call.given
-            output["additionalContext"] = _LEFT_OUT.format(path=call.path, what=left_out.removeprefix(SECRET_REDACTED))
-        return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, **output}}) if output else ""
 
 
 def request_decision(
@@ -93,14 +38,14 @@ def request_decision(
             before = read_file(path)
         except OSError:
             if again:  # after an answer: the file changed, and its content cannot be shown
-                return HookDecision(DENY, f"{place.path} cannot be read any more. {_NOTHING_WRITTEN}")
+                return HookDecision(DENY, f"{place.path} cannot be read any more. {NOTHING_WRITTEN}")
             raise
         texts = predict_results(call.tool, call.given, before)
         is_draft = draft is not None and (not texts or texts[0] == before)  # the tool could not do its part any more
         if is_draft and draft is not None:
             texts = (draft.encode("utf-8", "replace"),)
         if not texts:  # the tool may find the place by rules of its own: only content that was shown is written
-            return HookDecision(DENY, f"What {place.path} would hold cannot be told. {_NOTHING_WRITTEN} {_READ_IT}")
+            return HookDecision(DENY, f"What {place.path} would hold cannot be told. {NOTHING_WRITTEN} {_READ_IT}")
         if texts[0] == before:
             return None
         proposal = replace(_build_proposal(call, place, before, texts[0]), again=again, draft=draft)
@@ -181,18 +126,6 @@ def _save_edit(call: HookCall, place: MemoryFileLocation, text: str, proposal: P
     return done.problem if done.event is None else ""
 
 
-def decide_elsewhere(place: MemoryFileLocation, why: str = "", *, is_strict: bool) -> HookDecision:
-    """The decision where no memtui can ask: Claude Code asks in its own terminal, unless `is_strict` refuses.
-
-    Without a terminal Claude Code makes no such change.
-    """
-    about = f"It is about the memory folder {to_one_line(format_path(place.folder))}."
-    if is_strict:
-        why = why or "no memtui is running in which a person could be asked."
-        return HookDecision(DENY, f"Nobody allowed this change: {why} {_NOTHING_WRITTEN} {about}")
-    return HookDecision(ASK, f"{why or 'No memtui is open to show this change.'} {about}")
-
-
 def request_shell_decision(
     call: HookCall, plan: ShellPlan, replan: Callable[[], ShellPlan], seconds: float, *, is_strict: bool
 ) -> HookDecision:
@@ -216,7 +149,7 @@ def request_shell_decision(
         if now == plan:  # the rest of the command, such as what it reads, is left to Claude Code's own rules
             return decision if plan.is_all else replace(decision, permission="")
         if not now.is_clear or not now.changes:
-            return HookDecision(DENY, f"The files have changed since that was shown. {_NOTHING_WRITTEN}")
+            return HookDecision(DENY, f"The files have changed since that was shown. {NOTHING_WRITTEN}")
         plan, again = now, "The files have changed since that was shown."
 
 
@@ -255,27 +188,23 @@ def _build_decision(place: MemoryFileLocation, verdict: Verdict, *, is_write: bo
         case Allow():
             return HookDecision(ALLOW, "The person allowed this change in memtui.")
         case Deny(reason=reason) if reason.strip():
-            words = f"The person declined this change to {path}. {_NOTHING_WRITTEN} They said: {reason.strip()}"
+            words = f"The person declined this change to {path}. {NOTHING_WRITTEN} They said: {reason.strip()}"
             return HookDecision(DENY, words, None, MessageKey.DECLINED_WHY, "declined", {"reason": reason.strip()})
         case Deny():
-            words = f"The person declined this change to {path}. {_NOTHING_WRITTEN}"
+            words = f"The person declined this change to {path}. {NOTHING_WRITTEN}"
             return HookDecision(DENY, words, None, MessageKey.DECLINED, "declined")
         case Edit(text=text) if is_write:
             words = f"The person edited the text before it is written: {path} holds theirs, not yours."
             return HookDecision(ALLOW, words, text)
         case Edit(text=text):
-            shown = _truncate_text(text)
+            shown = truncate_text(text)
             words = f"The person edited this change and saved it: do not repeat it. {path} now holds:\n{shown}"
             return HookDecision(DENY, words, None, MessageKey.EDITED_FIRST, "edited by you first", {"view": shown})
         case Stop():
-            words = f"The person stopped this change to {path}. {_NOTHING_WRITTEN}"
+            words = f"The person stopped this change to {path}. {NOTHING_WRITTEN}"
             return HookDecision(DENY, words, None, MessageKey.STOPPED, "stopped")
         case Unanswered(seconds=0):
             return None
         case Unanswered(seconds=seconds):
-            words = f"Nobody answered within {seconds:.0f} s whether {path} may be changed. {_NOTHING_WRITTEN}"
+            words = f"Nobody answered within {seconds:.0f} s whether {path} may be changed. {NOTHING_WRITTEN}"
             return HookDecision(DENY, words, None, MessageKey.UNANSWERED, "not approved", {"seconds": seconds})
-
-
-def _truncate_text(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "\n[the rest is not shown: read the file]"

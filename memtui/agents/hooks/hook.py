@@ -3,6 +3,7 @@
 It never blocks an agent by accident: a fault is reported, and the agent goes on, unless `is_strict` wants the opposite.
 """
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,9 +22,10 @@ from memtui.agents.hooks.payload import (
     predict_results,
 )
 from memtui.core.lazy_dataclass import dataclass
+from memtui.fs.state import APPROVAL_SOCKET
 
 if TYPE_CHECKING:
-    from memtui.agents.hooks.approval import HookDecision
+    from memtui.agents.hooks.decision import HookDecision
     from memtui.agents.hooks.secret_screen import ScreenedCall
     from memtui.agents.hooks.shell_call import ShellPlan
     from memtui.core.settings import Settings
@@ -157,18 +159,22 @@ def _request_decision(
     call: HookCall, place: MemoryFileLocation, options: HookOptions, *, is_change: bool
 ) -> "HookDecision":
     """A person's decision: at a running memtui, else in Claude Code's terminal; no permission where nothing changes."""
-    from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only for a person
+    from memtui.agents.hooks.decision import HookDecision, decide_elsewhere  # noqa: PLC0415 - start-up: only for a person
 
     decision = None
     if _is_memtui_open(place):
+        from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only where memtui is open
+
         decision = approval.request_decision(call, place, options.seconds, is_strict=options.is_strict)
     elif is_change:
-        decision = approval.decide_elsewhere(place, is_strict=options.is_strict)
-    return decision or approval.HookDecision("", "")
+        decision = decide_elsewhere(place, is_strict=options.is_strict)
+    return decision or HookDecision("", "")
 
 
 def _is_memtui_open(place: MemoryFileLocation) -> bool:
-    from memtui.agents.ipc import connect_socket  # noqa: PLC0415 - start-up: only where a person is asked
+    if not os.path.lexists(place.state / APPROVAL_SOCKET):
+        return False
+    from memtui.agents.ipc import connect_socket  # noqa: PLC0415 - start-up: only where a memtui may be open
 
     peer = connect_socket(str(place.state))
     if peer is not None:
@@ -188,19 +194,21 @@ def _answer_before_shell(call: HookCall, options: HookOptions, failed: Callable[
     place = plan.folder._replace(settings=options.settings(plan.folder.folder))
     output = ""
     if options.asks:
-        from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only for a person
+        from memtui.agents.hooks.decision import decide_elsewhere  # noqa: PLC0415 - start-up: only for a person
 
         if not plan.is_clear:
             why = "memtui cannot tell what this command does to it."
-            return HookAnswer(approval.decide_elsewhere(place, why, is_strict=options.is_strict).to_output(call))
+            return HookAnswer(decide_elsewhere(place, why, is_strict=options.is_strict).to_output(call))
         if (refusal := _refuse_shell_secrets(place, plan)) is not None:
             decision = refusal
         elif _is_memtui_open(place):
+            from memtui.agents.hooks import approval  # noqa: PLC0415 - start-up: only where memtui is open
+
             decision = approval.request_shell_decision(
                 call, plan, lambda: plan_shell_call(call, where, entry), options.seconds, is_strict=options.is_strict
             )
         else:
-            decision = approval.decide_elsewhere(place, is_strict=options.is_strict)
+            decision = decide_elsewhere(place, is_strict=options.is_strict)
         output = decision.to_output(call)
         if not decision.allows:
             if decision.message is None:
@@ -246,6 +254,6 @@ def _run_safely(work: Callable[[], object]) -> str:
 
 
 def _build_refusal(call: HookCall, why: str) -> str:
-    from memtui.agents.hooks.approval import DENY, HookDecision  # noqa: PLC0415 - start-up: only for a refusal
+    from memtui.agents.hooks.decision import DENY, HookDecision  # noqa: PLC0415 - start-up: only for a refusal
 
     return HookDecision(DENY, f"Nobody allowed this change: {why}. Nothing was written.").to_output(call)

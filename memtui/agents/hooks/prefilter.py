@@ -50,16 +50,28 @@ def read_input() -> bytes:
     return _input
 
 
-def is_done(words: list[str]) -> bool:
-    """Whether a hook with these options has nothing to do for the call on standard input."""
-    options, left = {}, iter(words)
+def parse_options(words: list[str]) -> "dict[str, str] | None":
+    """The options of a hook, empty for one without a value; `None` where the command line has to read them."""
+    options, left = dict[str, str](), iter(words)
     for word in left:
         value = next(left, "") if word in _VALUES else None
-        if value == "" or (value is None and word not in _FLAGS) or (word == "--wait" and not str(value).isdecimal()):
-            return False
-        options[word] = value
+        if value is None and word not in _FLAGS:
+            return None
+        if value is not None and (not value or value[0] == "-" or (word == "--wait" and not _is_wait(value))):
+            return None
+        options[word] = value or ""
+    return options
+
+
+def _is_wait(value: str) -> bool:
+    return value.isascii() and value.isdecimal() and 1 <= int(value[:9]) <= 3_600 and len(value) < 10
+
+
+def is_done(words: list[str]) -> bool:
+    """Whether a hook with these options has nothing to do for the call on standard input."""
+    options = parse_options(words)
     try:
-        return not os.isatty(0) and is_foreign_call(read_input(), options.get("--dir"))
+        return options is not None and not os.isatty(0) and is_foreign_call(read_input(), options.get("--dir"))
     except (OSError, ValueError, RecursionError):
         return False
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memtui.agents.hooks.payload import AFTER, WRITING, HookCall, MemoryFileLocation, predict_results
-from memtui.agents.transcripts.edits import find_texts
-from memtui.agents.transcripts.parse import TranscriptCall, TranscriptResult
 from memtui.core.events import sha256
 from memtui.core.messages import MessageKey
 from memtui.core.paths import MemoryPath
@@ -117,6 +115,9 @@ def announce_result(call: HookCall, place: MemoryFileLocation) -> Announcement |
 
 def _find_written_texts(call: HookCall, details: Mapping[str, Any], now: bytes) -> tuple[bytes, ...]:
     """The contents that a tool may have written, by its answer and its input; empty where they are not known."""
+    from memtui.agents.transcripts.edits import find_texts  # noqa: PLC0415 - start-up: not where it was announced
+    from memtui.agents.transcripts.parse import TranscriptCall, TranscriptResult  # noqa: PLC0415 - start-up: as above
+
     told = TranscriptCall(call.call_id, call.tool, call.path, call.given, "")
     before, after = find_texts(told, TranscriptResult(call.call_id, False, details), None)
     known = None if before is None else before.encode("utf-8", "surrogatepass")

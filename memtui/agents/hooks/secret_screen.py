@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from memtui.agents.hooks.approval import DENY, HookDecision
+from memtui.agents.hooks.decision import DENY, HookDecision
 from memtui.agents.hooks.payload import HookCall, MemoryFileLocation, predict_results
 from memtui.agents.hooks.recorder import read_file
 from memtui.agents.hooks.shell_call import ShellChange

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import ipc
 from memtui.agents.gate import ApprovalGate
 from memtui.agents.remote_approval import has_approval_server, request_approval
 from memtui.core.approvals import Allow, ApprovalPolicy, Deny, Edit, Proposal, Unanswered, Verdict
 from memtui.core.events import Agent, Change, EntryKind, Version, sha256
 from memtui.flows.approvals import ApprovalQueue
+from memtui.fs.state import APPROVAL_SOCKET
 from memtui.ui.messages import ChatRequested
 from memtui.ui.screens.approval import ApprovalScreen
 from memtui.ui.screens.chat import ChatScreen
@@ -282,7 +282,7 @@ async def test_a_read_only_window_is_not_asked(opened: Opening) -> None:
         await app.wait_for(lambda: app.browse.session._totals is not None, "all that begins before the first news")
         assert app.browse.session._approval_server is None
         assert not has_approval_server(app.state)
-        assert not (app.state / ipc.NAME).exists()
+        assert not (app.state / APPROVAL_SOCKET).exists()
 
 
 async def test_the_window_that_is_closed_is_not_asked_any_more(opened: Opening) -> None:
