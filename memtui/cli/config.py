@@ -13,12 +13,13 @@ from memtui.cli import context, output
 from memtui.cli.context import load_config, report_setting_problems
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Options, Parser, Verb
-from memtui.config import Config, ConfigProblem, LoadedConfig, get_config_path
+from memtui.config import Config, ConfigProblem, LoadedConfig
 from memtui.config import load_config as read_config
 from memtui.config.settings import format_toml, get_value, list_settings
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.editing.external_editor import find_installed_editor
+from memtui.fs.state import get_config_path
 
 if TYPE_CHECKING:
     from memtui.core.settings import Exemption

@@ -3,15 +3,13 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memtui.agents.hooks.hook import HookOptions, answer_hook
 from memtui.agents.hooks.prefilter import parse_options, read_input
 from memtui.cli import output
 from memtui.cli.output import ExitCode
-
-if TYPE_CHECKING:
-    from memtui.core.settings import Settings
+from memtui.core.settings import Settings
+from memtui.fs.state import get_config_path
 
 SECONDS = 300.0
 """For which an answer is waited where nothing else is said."""
@@ -47,7 +45,10 @@ def answer_call(given: HookOptions, *, read_only: bool = False) -> int:
     return ExitCode.OK
 
 
-def _load_settings(folder: str) -> "Settings":
-    from memtui.config import load_config  # noqa: PLC0415 - start-up: only for a memory
+def _load_settings(folder: str) -> Settings:
+    """The settings of a memory. No variable of the environment is about them: without a file they are the defaults."""
+    if not os.path.lexists(get_config_path()):
+        return Settings()
+    from memtui.config import load_config  # noqa: PLC0415 - start-up: 4 ms
 
     return load_config(folder=folder).config.memory

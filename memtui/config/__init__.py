@@ -8,7 +8,6 @@ from memtui.config.load import DEFAULT as DEFAULT
 from memtui.config.load import ConfigProblem as ConfigProblem
 from memtui.config.load import ConfigUnreadable as ConfigUnreadable
 from memtui.config.load import LoadedConfig as LoadedConfig
-from memtui.config.load import get_config_path as get_config_path
 from memtui.config.load import load_config as load_config
 from memtui.config.load import resolve_places as resolve_places
 from memtui.config.settings import ChatSettings as ChatSettings

@@ -16,6 +16,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.settings import Exemption
 from memtui.core.suggestion import format_suggestion
+from memtui.fs.state import get_config_path
 
 # The settings file: an invalid value is reported with its line, and the default is used in its place.
 
@@ -282,16 +283,6 @@ class LoadedConfig:
         _, _, number = self.get_origin(name).rpartition(":")
         is_in_file = number.isdecimal() and self.get_origin(name) == f"{format_path(self.path or '')}:{number}"
         return int(number) if is_in_file else None
-
-
-def get_config_path(environ: Mapping[str, str] = os.environ) -> str:
-    """Where the file is, unless somebody says otherwise: the same place on every system."""
-    if named := environ.get("MEMTUI_CONFIG"):
-        return os.path.abspath(os.path.expanduser(named))
-    base = environ.get("XDG_CONFIG_HOME") or ""
-    if not os.path.isabs(base):  # as the XDG specification has it
-        base = os.path.expanduser("~/.config")
-    return os.path.join(base, "memtui", "config.toml")
 
 
 def load_config(

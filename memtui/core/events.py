@@ -5,15 +5,16 @@ Screens, reports, search and undo are all made from these. An event is never cha
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import field
-from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from memtui.core.attributes import UNKNOWN, Attributes
-from memtui.core.lazy_dataclass import dataclass
+from memtui.core.hashing import hash_bytes
+from memtui.core.lazy_dataclass import dataclass, field
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memtui.core.images import Image
 
 # Folder entries: cheap values that the watcher compares and the screens draw; content is not read for them.
@@ -198,7 +199,9 @@ class Event:
     hash: str = field(default="", compare=False)
 
     @property
-    def at(self) -> datetime:
+    def at(self) -> "datetime":
+        from datetime import UTC, datetime  # noqa: PLC0415 - start-up: 1 ms, and a hook tells no time
+
         return datetime.fromtimestamp(self.at_us / 1e6, UTC)
 
     @property
@@ -249,9 +252,7 @@ class Answer:
 
 def sha256(data: bytes) -> str:
     """The hash that a version of a file is known by, in hexadecimal."""
-    import hashlib  # noqa: PLC0415 - start-up: opens OpenSSL
-
-    return hashlib.sha256(data).hexdigest()
+    return hash_bytes(data)
 
 
 # Names of actors.

@@ -2,21 +2,35 @@
 
 The standard one compiles up to seven functions a class while a module is loaded. That was half of what memtui's modules
 took before the first frame, and most of those classes are not used by then. Type checkers see the standard one.
+
+To make an instance does not even load the standard one, which takes 6 ms, of 45 that a hook takes.
 """
 
-import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "field"]
 
 _FIELDS, _PARAMS = "__dataclass_fields__", "__dataclass_params__"
 _ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 _OWN = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", *_ORDER})
 _LAZY = sys.version_info < (3, 14)
 """Later versions evaluate annotations late, and compile less."""
+_NOTHING: Any = object()
+
+
+class _LateField:
+    """The options of a field: one of the standard library where that is asked for the fields."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    def make(self) -> Any:
+        import dataclasses  # noqa: PLC0415 - start-up: see above
+
+        return dataclasses.field(**self.options)
 
 
 def _declare(cls: type | None = None, /, **options: bool) -> Any:
@@ -32,6 +46,11 @@ def _declare(cls: type | None = None, /, **options: bool) -> Any:
         or any(slots and "__slots__" not in base.__dict__ for base in bases)
         or any(_is_special(annotation) for annotation in annotations.values())
     ):
+        import dataclasses  # noqa: PLC0415 - start-up: see above
+
+        for name, value in tuple(cls.__dict__.items()):
+            if isinstance(value, _LateField):
+                setattr(cls, name, value.make())
         return dataclasses.dataclass(cls, **options)
     names = [name for name, annotation in annotations.items() if not _is_class_variable(annotation)]
     values = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
@@ -39,11 +58,11 @@ def _declare(cls: type | None = None, /, **options: bool) -> Any:
         cls = _add_slots(cls, names)
     else:
         for name, value in values.items():
-            if isinstance(value, dataclasses.Field):
-                if value.default is dataclasses.MISSING:
-                    delattr(cls, name)
-                else:
-                    setattr(cls, name, value.default)
+            default = _get_option(value, "default", value)
+            if default is _NOTHING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, default)
     if "__match_args__" not in cls.__dict__:
         positional = () if options.get("kw_only") else (name for name in names if _is_positional(values.get(name)))
         inherited = (name for base in bases for name in base.__match_args__)  # type: ignore[attr-defined]
@@ -53,9 +72,11 @@ def _declare(cls: type | None = None, /, **options: bool) -> Any:
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, field
+elif _LAZY:
+    dataclass, field = _declare, _LateField
 else:
-    dataclass = _declare if _LAZY else dataclasses.dataclass
+    from dataclasses import dataclass, field
 
 
 def _is_class_variable(annotation: object) -> bool:
@@ -63,11 +84,27 @@ def _is_class_variable(annotation: object) -> bool:
 
 
 def _is_special(annotation: object) -> bool:
-    return annotation is dataclasses.KW_ONLY or isinstance(annotation, dataclasses.InitVar)
+    standard = sys.modules.get("dataclasses")  # where it is not loaded, nothing can be of it
+    return standard is not None and (annotation is standard.KW_ONLY or isinstance(annotation, standard.InitVar))
+
+
+def _is_standard_field(value: object) -> bool:
+    standard = sys.modules.get("dataclasses")
+    return standard is not None and isinstance(value, standard.Field)
+
+
+def _get_option(value: object, name: str, otherwise: Any) -> Any:
+    """An option of a field, `_NOTHING` where it is not given; `otherwise` of what is no field, but a default."""
+    if isinstance(value, _LateField):
+        return value.options.get(name, _NOTHING)
+    if _is_standard_field(value):
+        given = getattr(value, name)
+        return _NOTHING if given is sys.modules["dataclasses"].MISSING else given
+    return otherwise
 
 
 def _is_positional(value: object) -> bool:
-    return not isinstance(value, dataclasses.Field) or (value.init and value.kw_only is not True)
+    return _get_option(value, "init", True) is not False and _get_option(value, "kw_only", False) is not True
 
 
 def _add_slots(cls: type, names: list[str]) -> type:
@@ -91,7 +128,10 @@ def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], opt
 
     def compile_method(name: str) -> Any:
         """Have the standard library make one method, on a class of the same fields, and take it over."""
-        content = {**values, "__annotations__": annotations, "__doc__": cls.__name__, "__module__": cls.__module__}
+        import dataclasses  # noqa: PLC0415 - start-up: see above
+
+        fields = {name: value.make() if isinstance(value, _LateField) else value for name, value in values.items()}
+        content = {**fields, "__annotations__": annotations, "__doc__": cls.__name__, "__module__": cls.__module__}
         content |= {"__qualname__": cls.__qualname__}
         inherited: dict[str, Any] = {}
         for base in cls.__mro__[-1:0:-1]:
@@ -108,9 +148,20 @@ def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], opt
                 setattr(cls, each, made.__dict__[each])
         return made.__dict__[name]
 
+    def compile_init() -> Any:
+        own = [name for name, annotation in annotations.items() if not _is_class_variable(annotation)]
+        is_plain = not any(_FIELDS in base.__dict__ for base in cls.__mro__[1:-1])
+        if is_plain and not any(map(_is_standard_field, values.values())):
+            rules = [_make_rule(name, values.get(name, _NOTHING), options) for name in own]
+        else:
+            import dataclasses  # noqa: PLC0415 - start-up: see above
+
+            rules = [_make_rule(each.name, each, {}) for each in dataclasses.fields(cls)]
+        return _compile_init(cls, rules, frozen=frozen)
+
     def defer(name: str) -> None:
         def method(self: object, *arguments: Any, **named: Any) -> Any:
-            made = _compile_init(cls, frozen) if name == "__init__" else compile_method(name)
+            made = compile_init() if name == "__init__" else compile_method(name)
             return made(self, *arguments, **named)
 
         method.__qualname__ = f"{cls.__qualname__}.{name}"
@@ -128,20 +179,41 @@ def _install(cls: type, annotations: dict[str, Any], values: dict[str, Any], opt
         _freeze(cls)
 
 
-def _compile_init(cls: type, frozen: bool) -> Any:
+class _Rule(NamedTuple):
+    """What `__init__` does with one field."""
+
+    name: str
+    default: Any
+    factory: Any
+    is_given: bool
+    is_named: bool
+
+
+def _make_rule(name: str, value: object, options: dict[str, bool]) -> _Rule:
+    is_named = _get_option(value, "kw_only", _NOTHING)
+    return _Rule(
+        name,
+        _get_option(value, "default", value),
+        _get_option(value, "default_factory", _NOTHING),
+        _get_option(value, "init", True) is not False,
+        options.get("kw_only", False) if is_named is _NOTHING else is_named,
+    )
+
+
+def _compile_init(cls: type, rules: list[_Rule], *, frozen: bool) -> Any:
     """Make `__init__`. A frozen instance's slots are set by their descriptors: a third of the standard one's time."""
-    scope: dict[str, Any] = {"_missing": dataclasses.MISSING, "_set": object.__setattr__}
+    scope: dict[str, Any] = {"_nothing": _NOTHING, "_set": object.__setattr__}
     positional, named, body = ["self"], ["*"], ["pass"]
-    for field in dataclasses.fields(cls):
-        name, value, default = field.name, field.name, ""
-        if field.default_factory is not dataclasses.MISSING:
-            scope[f"_make_{name}"], default = field.default_factory, "=_missing"
-            value = f"{name} if {name} is not _missing else _make_{name}()" if field.init else f"_make_{name}()"
-        elif field.default is not dataclasses.MISSING:
-            scope[f"_default_{name}"], default = field.default, f"=_default_{name}"
-            value = name if field.init else f"_default_{name}"
-        if field.init:
-            (named if field.kw_only else positional).append(f"{name}{default}")
+    for name, given, factory, is_given, is_named in rules:
+        value, default = name, ""
+        if factory is not _NOTHING:
+            scope[f"_make_{name}"], default = factory, "=_nothing"
+            value = f"{name} if {name} is not _nothing else _make_{name}()" if is_given else f"_make_{name}()"
+        elif given is not _NOTHING:
+            scope[f"_default_{name}"], default = given, f"=_default_{name}"
+            value = name if is_given else f"_default_{name}"
+        if is_given:
+            (named if is_named else positional).append(f"{name}{default}")
         elif not default:
             continue
         descriptor = getattr(cls, name, None)
@@ -180,12 +252,12 @@ class _LateAttribute:
 def _freeze(cls: Any) -> None:
     def set_attribute(self: object, name: str, value: object) -> None:
         if type(self) is cls or name in getattr(cls, _FIELDS):
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+            raise _make_frozen_error(f"cannot assign to field {name!r}")
         super(cls, self).__setattr__(name, value)
 
     def delete_attribute(self: object, name: str) -> None:
         if type(self) is cls or name in getattr(cls, _FIELDS):
-            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+            raise _make_frozen_error(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)
 
     cls.__setattr__, cls.__delattr__ = set_attribute, delete_attribute
@@ -195,11 +267,21 @@ def _freeze(cls: Any) -> None:
                 setattr(cls, name, method)
 
 
+def _make_frozen_error(words: str) -> Exception:
+    import dataclasses  # noqa: PLC0415 - start-up: see above
+
+    return dataclasses.FrozenInstanceError(words)
+
+
 def _get_state(self: Any) -> list[Any]:
     """What pickle and copy take: a frozen instance with slots has no other way."""
+    import dataclasses  # noqa: PLC0415 - start-up: see above
+
     return [getattr(self, field.name) for field in dataclasses.fields(self)]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
+    import dataclasses  # noqa: PLC0415 - start-up: see above
+
     for field, value in zip(dataclasses.fields(self), state, strict=True):
         object.__setattr__(self, field.name, value)

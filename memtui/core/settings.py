@@ -3,13 +3,14 @@
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import field, fields
-from datetime import date
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_dataclass import dataclass, field
 from memtui.core.messages import Profile
+
+if TYPE_CHECKING:
+    from datetime import date
 
 Creating = Literal["overwrite", "refuse"]
 SecretPolicy = Literal["flag", "block", "redact"]
@@ -67,16 +68,16 @@ class Settings:
     removed. 0 is off."""
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name in _CHOICES:
-                if value not in _CHOICES[each.name]:
-                    raise ValueError(f"{each.name} must be one of {', '.join(_CHOICES[each.name])}, not {value!r}")
-            elif each.name == "lock_seconds":
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if name in _CHOICES:
+                if value not in _CHOICES[name]:
+                    raise ValueError(f"{name} must be one of {', '.join(_CHOICES[name])}, not {value!r}")
+            elif name == "lock_seconds":
                 if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                    raise ValueError(f"{each.name} must be a number of seconds, 0 or more, not {value!r}")
+                    raise ValueError(f"{name} must be a number of seconds, 0 or more, not {value!r}")
             elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{each.name} must be a whole number, 0 or more, not {value!r}")
+                raise ValueError(f"{name} must be a whole number, 0 or more, not {value!r}")
 
     @property
     def read_limit(self) -> int:
@@ -100,7 +101,7 @@ class Exemption:
     reason: str
     path: str = "**"
     fingerprint: str = ""
-    until: date | None = None
+    until: "date | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

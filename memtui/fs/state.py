@@ -5,50 +5,81 @@ Hooks load this, and must not keep an agent waiting: no database here.
 
 import contextlib
 import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from memtui.core.errors import StateUnusable
+from memtui.core.hashing import hash_bytes
 from memtui.core.paths import format_path
 from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import open_without_atime
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def get_state_home() -> Path:
+
+def get_state_home() -> "Path":
     """The directory below which memtui keeps what it knows, unless somebody said otherwise."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(os.path.realpath(base)) / "memtui"
+    return _make_path(_locate_state_home())
 
 
-def get_cache_home() -> Path:
+def get_cache_home() -> "Path":
     """The directory for what memtui can do without, and gets again if it is gone."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(os.path.realpath(base)) / "memtui"
+    return _make_path(f"{os.path.realpath(base)}/memtui")
 
 
-def make_private_directory(directory: Path) -> None:
+def get_config_path(environ: Mapping[str, str] = os.environ) -> str:
+    """Where the settings file is, unless somebody says otherwise: the same place on every system."""
+    if named := environ.get("MEMTUI_CONFIG"):
+        return os.path.abspath(os.path.expanduser(named))
+    base = environ.get("XDG_CONFIG_HOME") or ""
+    if not os.path.isabs(base):  # as the XDG specification has it
+        base = os.path.expanduser("~/.config")
+    return os.path.join(base, "memtui", "config.toml")
+
+
+def make_private_directory(directory: str | os.PathLike[str]) -> None:
     """Make a directory and the missing ones above it, each for its owner only."""
-    if not directory.is_dir():
-        make_private_directory(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)
+    if not os.path.isdir(directory):
+        make_private_directory(os.path.dirname(directory) or ".")
+        try:
+            os.mkdir(directory, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(directory):
+                raise
 
 
-def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> Path:
+def get_state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> "Path":
     """The state directory of a place, its own or `state`; raises `StateUnusable` inside the (real) folder."""
+    return _make_path(locate_state_directory(folder, state))
+
+
+def locate_state_directory(folder: str, state: str | os.PathLike[str] | None = None) -> str:
+    """The same as text."""
     if state is not None:
         chosen = os.path.realpath(os.path.expanduser(state))
     else:
-        chosen = f"{get_state_home()}/stores/{_name_state_directory(folder)}"
+        chosen = f"{_locate_state_home()}/stores/{_name_state_directory(folder)}"
     if f"{chosen}/".startswith(f"{os.fspath(folder).rstrip('/')}/"):
         inside = f"is inside the memory folder {format_path(folder)}, where an agent could reach it"
         raise StateUnusable(f"The state directory {format_path(chosen)} {inside}. Choose another one with --state.")
-    return Path(chosen)
+    return chosen
+
+
+def _locate_state_home() -> str:
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return f"{os.path.realpath(base)}/memtui"
+
+
+def _make_path(place: str) -> "Path":
+    from pathlib import Path  # noqa: PLC0415 - start-up: 3 ms, and a hook does without
+
+    return Path(place)
 
 
 def _name_state_directory(folder: str) -> str:
-    import hashlib  # noqa: PLC0415 - start-up: opens OpenSSL
-
-    identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+    identity = hash_bytes(os.fsencode(folder))[:12]
     return f"{os.path.basename(folder) or 'root'}-{identity}"
 
 
@@ -109,7 +140,7 @@ _MOST = 20
 _RECORD_BYTES = 8_192
 
 
-def remember_folder(directory: Path, folder: str) -> None:
+def remember_folder(directory: "Path", folder: str) -> None:
     """Say in a state directory which folder it is about.
 
     It is only a convenience: what cannot be written is not missed.
@@ -143,7 +174,7 @@ def list_recent_folders(limit: int | None = _MOST) -> list[str]:
     return [folder for _, folder in sorted(found, reverse=True)[:limit]]
 
 
-def _read_record(directory: Path) -> bytes:
+def _read_record(directory: "Path") -> bytes:
     try:
         fd = open_without_atime(
             os.fspath(directory / _FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW

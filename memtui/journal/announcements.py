@@ -100,7 +100,7 @@ class AnnouncementStore:
 
     def add(self, announcement: Announcement) -> None:
         """Keep one; a later one of the same call and path takes its place. Raises `OSError`."""
-        name = sha256(f"{announcement.call_id}\0{announcement.path}".encode("utf-8", "surrogatepass"))[:32]
+        name = _name_file(announcement.call_id, announcement.path)
         if self._directory is None:
             self._here[name] = announcement
             while len(self._here) > _MOST:
@@ -116,6 +116,11 @@ class AnnouncementStore:
         for each in self._here.values() if self._directory is None else _load_announcements(self._directory):
             found.setdefault(each.path, []).append(each)
         return found
+
+    def get(self, call_id: str, path: str) -> Announcement | None:
+        """That of a call for a path: nothing else is read."""
+        name = _name_file(call_id, path)
+        return self._here.get(name) if self._directory is None else _decode(os.path.join(self._directory, name))
 
     def find_by_call(self, call_id: str) -> Announcement | None:
         """One that a call made, whatever its path."""
@@ -149,6 +154,10 @@ class AnnouncementStore:
         for path in live[: max(len(live) - _MOST + 1, 0)]:
             with contextlib.suppress(OSError):
                 os.unlink(path)
+
+
+def _name_file(call_id: str, path: str) -> str:
+    return sha256(f"{call_id}\0{path}".encode("utf-8", "surrogatepass"))[:32]
 
 
 def _load_announcements(directory: str) -> Iterator[Announcement]:

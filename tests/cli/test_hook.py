@@ -291,7 +291,7 @@ def test_the_innermost_folder_is_the_one(tmp_path: Path) -> None:
         memtui.open(folder).close()
     place = locate_file(str(inner / "a" / "b.md"))
     assert place is not None
-    assert (place.folder, place.path, place.state) == (str(inner), "a/b.md", get_state_directory(str(inner)))
+    assert (place.folder, place.path, place.state) == (str(inner), "a/b.md", str(get_state_directory(str(inner))))
 
 
 def test_a_link_is_followed_to_where_the_file_is(tmp_path: Path, folder: Path) -> None:

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.config import ChatSettings, Config, ConfigUnreadable, LoadedConfig, UiSettings, get_config_path, load_config
+from memtui.config import ChatSettings, Config, ConfigUnreadable, LoadedConfig, UiSettings, load_config
 from memtui.config.load import find_line, index_lines
 from memtui.config.reference import load_descriptions, render_template
 from memtui.config.settings import get_value, list_settings
 from memtui.core.settings import Exemption, Settings
+from memtui.fs.state import get_config_path
 
 
 @pytest.fixture
@@ -319,3 +320,10 @@ def test_every_key_is_found_on_the_line_where_it_stands(parts: list[tuple[bool, 
     lines = index_lines(text)
     assert {name: lines.get(name) for name in expected} == expected
     assert all(find_line(lines, (*name, "inside")) == line for name, line in expected.items())
+
+
+def test_no_variable_is_about_memory_so_that_a_hook_without_a_file_has_the_defaults() -> None:
+    named = [setting for setting in list_settings().values() if setting.before or setting.after]
+    assert named
+    assert not [setting.name for setting in named if setting.name.startswith("memory.")]
+    assert load_config(use_file=False).config.memory == Settings()

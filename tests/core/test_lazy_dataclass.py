@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
 import pytest
@@ -12,7 +12,9 @@ import pytest
 from memtui.core import lazy_dataclass
 
 
-def _declare(dataclass: Callable[..., Any]) -> tuple[type[Any], type[Any], type[Any]]:
+def _declare(
+    dataclass: Callable[..., Any], field: Callable[..., Any] = dataclasses.field
+) -> tuple[type[Any], type[Any], type[Any]]:
     @dataclass(frozen=True, slots=True)
     class Point:
         KIND: ClassVar[str] = "point"
@@ -37,10 +39,11 @@ def _declare(dataclass: Callable[..., Any]) -> tuple[type[Any], type[Any], type[
 
 
 LAZY = _declare(lazy_dataclass._declare)
+LATE = _declare(lazy_dataclass._declare, lazy_dataclass._LateField)
 STANDARD = _declare(dataclasses.dataclass)
 
 
-@pytest.mark.parametrize(("Point", "Named", "Counter"), [LAZY, STANDARD], ids=["lazy", "standard"])
+@pytest.mark.parametrize(("Point", "Named", "Counter"), [LAZY, LATE, STANDARD], ids=["lazy", "late", "standard"])
 def test_it_behaves_as_the_standard_one(Point: Any, Named: Any, Counter: Any) -> None:
     point = Point(1, tags=["a"])
     assert repr(point).endswith("Point(x=1, y=2)")
@@ -106,10 +109,26 @@ def test_nothing_is_compiled_before_it_is_used(monkeypatch: pytest.MonkeyPatch) 
         return process(cls, *arguments, **named)  # type: ignore[no-any-return]
 
     monkeypatch.setattr(dataclasses, "_process_class", count)
-    Point, _, Counter = _declare(lazy_dataclass._declare)
-    assert made == []
-    Counter()
+    Point, Named, Counter = _declare(lazy_dataclass._declare, lazy_dataclass._LateField)
     Counter(1)
-    assert made == ["Counter"]
-    Point(1)
-    assert "Named" not in made
+    point = Point(1)
+    assert made == []  # not to make an instance either
+    assert (point == Point(1), made) == (True, ["Point"])
+    Named(x=1)
+    assert made == ["Point", "Named"]
+
+
+def test_the_options_of_a_field_are_kept_where_the_class_is_made_at_once() -> None:
+    @lazy_dataclass._declare
+    class Own:
+        tags: Any = lazy_dataclass._LateField(default_factory=list, repr=False)
+        count: Any = lazy_dataclass._LateField(default=1, kw_only=True)
+
+        def __repr__(self) -> str:
+            return "Own"
+
+    own: Any = Own()
+    assert (own.tags, own.count, repr(own)) == ([], 1, "Own")
+    assert own.tags is not Own().tags
+    with pytest.raises(TypeError):
+        Own([], 2)  # type: ignore[call-arg]

@@ -96,7 +96,7 @@ def _build_proposal(call: HookCall, place: MemoryFileLocation, before: bytes | N
     was = None if before is None else Version(EntryKind.FILE, sha256(before), len(before))
     will = Version(EntryKind.FILE, sha256(after), len(after))
     texts = {sha256(data): data for data in (before, after) if data is not None}
-    named = locate_entry(call.path, directory=place.folder, state=str(place.state))
+    named = locate_entry(call.path, directory=place.folder, state=place.state)
     name = named.path if named is not None and named.folder == place.folder else place.path
     return Proposal(
         call.actor,

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
 
 from memtui.agents.hooks.payload import CODEX, HookCall, MemoryFileLocation
-from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_dataclass import dataclass, field
 from memtui.core.messages import MessageKey
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line

@@ -113,7 +113,7 @@ def _answer_before(
     from memtui.agents.hooks import recorder  # noqa: PLC0415 - start-up: an agent waits
 
     before = recorder.read_file(call.path)
-    if before is not None and not (place.state / "journal.db").exists():
+    if before is not None and not os.path.exists(f"{place.state}/journal.db"):
         recorder.record_baseline(place)
     texts = predict_results(call.tool, call.given, before)
     note, output = "", ""
@@ -172,11 +172,11 @@ def _request_decision(
 
 
 def _is_memtui_open(place: MemoryFileLocation) -> bool:
-    if not os.path.lexists(place.state / APPROVAL_SOCKET):
+    if not os.path.lexists(f"{place.state}/{APPROVAL_SOCKET}"):
         return False
     from memtui.agents.ipc import connect_socket  # noqa: PLC0415 - start-up: only where a memtui may be open
 
-    peer = connect_socket(str(place.state))
+    peer = connect_socket(place.state)
     if peer is not None:
         peer.close()
     return peer is not None

@@ -4,13 +4,12 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtui.core.errors import StateUnusable
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import Settings
-from memtui.fs.state import get_state_directory
+from memtui.fs.state import locate_state_directory
 
 if TYPE_CHECKING:
     from memtui.core.events import Agent
@@ -193,7 +192,7 @@ class MemoryFileLocation(NamedTuple):
     """A file in a memory folder: the folder with links resolved, its state directory, and the file's relative path."""
 
     folder: str
-    state: Path
+    state: str
     path: str
     settings: Settings | None = None
 
@@ -223,9 +222,9 @@ def _locate_real_path(real: str, directory: str | None, state: str | None) -> Me
         relative = os.path.relpath(real, folder)
         try:
             if folder == named:
-                return MemoryFileLocation(folder, get_state_directory(folder, state), relative)
-            where = get_state_directory(folder)
-            if _is_claude_code_folder(folder) or (where / "journal.db").exists():
+                return MemoryFileLocation(folder, locate_state_directory(folder, state), relative)
+            where = locate_state_directory(folder)
+            if _is_claude_code_folder(folder) or os.path.exists(f"{where}/journal.db"):
                 return MemoryFileLocation(folder, where, relative)
         except (StateUnusable, OSError):
             continue

@@ -93,9 +93,7 @@ def announce_result(call: HookCall, place: MemoryFileLocation) -> Announcement |
     Raises:
         OSError: The file cannot be read, or the announcement cannot be stored.
     """
-    announced = AnnouncementStore(place.state).find_by_call(call.call_id)
-    if announced is not None and announced.path != place.path:
-        announced = None
+    announced = AnnouncementStore(place.state).get(call.call_id, place.path)
     now = read_file(os.path.join(place.folder, place.path))
     if now is None or (announced is not None and sha256(now) in announced.hashes):
         return announced

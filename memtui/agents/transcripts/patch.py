@@ -5,9 +5,8 @@ differ in spaces and punctuation; here such a change cannot be told beforehand.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
-from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_dataclass import dataclass, field
 
 _ADD, _DELETE, _UPDATE, _MOVE = "*** Add File: ", "*** Delete File: ", "*** Update File: ", "*** Move to: "
 _END_OF_FILE = "*** End of File"

@@ -8,10 +8,9 @@ there is a substitution, a loop or a condition: an effect is certain, or not tol
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import NamedTuple
 
-from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_dataclass import dataclass, field
 
 _LONGEST = 1_000_000
 """Characters of the longest command that is looked at."""
