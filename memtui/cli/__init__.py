@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import memtui
 from memtui.cli import output
+from memtui.cli.options import parse_plain_command_line
 from memtui.cli.output import ExitCode, Failure, OutputClosed
 from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, StateUnusable, SymlinkEscape
 
@@ -41,7 +42,11 @@ def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
 
         if (code := hook_call.answer_plain_call(words[1:])) is not None:
             return code
-    from memtui.cli import parsing  # noqa: PLC0415 - start-up: an agent's hook needs no parser
+    if (plain := parse_plain_command_line(words)) is not None:
+        from memtui.cli import browser  # noqa: PLC0415 - start-up: only for screens
+
+        return browser.run_browser(*plain)
+    from memtui.cli import parsing  # noqa: PLC0415 - start-up: not for a hook, nor to browse a folder
     from memtui.cli.verbs import VERBS  # noqa: PLC0415 - start-up: as above
 
     try:
@@ -50,11 +55,11 @@ def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
         output.print_line(asked.text)
         return ExitCode.OK
     if parsed.verb is None:
-        from memtui.cli import browse  # noqa: PLC0415 - start-up: only this verb
+        from memtui.cli import browser  # noqa: PLC0415 - start-up: only for screens
 
         if parsed.options.read_only and own_process:
             _confine(network=True)  # a conversation can be begun there
-        return browse.run_browser(parsed.options, parsed.word)
+        return browser.run_browser(parsed.options, parsed.word)
     if parsed.options.read_only and own_process and not parsed.verb.keeps_rights:
         _confine(network=parsed.verb.needs_network)
     return parsed.verb.run(parsed.options, parsed.arguments)

@@ -5,7 +5,8 @@ import os
 
 from memtui.audit.report import FORMATS
 from memtui.cli import output
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.options import Options
+from memtui.cli.parsing import Parser, Verb
 
 _LEVELS = ("fail", "warn", "never")
 _READ_OUT = (

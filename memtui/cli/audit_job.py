@@ -25,8 +25,8 @@ from memtui.audit.suppressions import InvalidBaseline, build_baseline, parse_bas
 from memtui.audit.trend import MOST_BYTES, add_trend, build_history
 from memtui.cli import context, output
 from memtui.cli.context import load_config
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
-from memtui.cli.parsing import Options
 from memtui.core.errors import StateUnusable
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path

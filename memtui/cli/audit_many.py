@@ -27,8 +27,8 @@ from memtui.cli.audit_job import (
     open_sessions,
     render_for_output,
 )
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, show_progress_line
-from memtui.cli.parsing import Options
 from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line

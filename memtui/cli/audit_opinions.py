@@ -8,8 +8,8 @@ from memtui.agents.opinions import OpinionAnswers
 from memtui.audit.model import Audit
 from memtui.audit.opinions import DISAGREED, OpinionRequest, add_answers, describe_request, prepare_request
 from memtui.cli import output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, show_progress_line
-from memtui.cli.parsing import Options
 from memtui.cli.restore import confirm
 
 

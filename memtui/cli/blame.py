@@ -6,8 +6,9 @@ import re
 from memtui.agents.origin import LineOrigin, describe_origin, find_origins, group_origins
 from memtui.cli import context, output, times
 from memtui.cli.context import open_memory
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.cli.times import VersionedPath
 from memtui.core import diffs
 from memtui.core.events import Agent, Event, format_actor_name, shorten_actor_name

@@ -1,29 +1,20 @@
-"""`memtui [DIR]`: the browser. Here it is only decided whether it can run, and where."""
+"""`memtui home`, `memtui places` and `memtui demo`: where memories are, and how memtui looks with some."""
 
 import argparse
-import os
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memtui.cli import context, output
+from memtui.cli import output
+from memtui.cli.browser import browse_folder, detect_terminal_background, require_terminal, show_demo
 from memtui.cli.context import load_config
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_number_parser
+from memtui.cli.parsing import Parser, Verb, make_number_parser
 from memtui.core.unicode import measure_cells
 from memtui.core.wording import format_age
 
 if TYPE_CHECKING:
-    from memtui.config import LoadedConfig
     from memtui.places.folders import MemoryLocation
-
-
-def run_browser(options: Options, word: str | None) -> int:
-    """Browse a folder; without one, the browser offers those that it finds."""
-    given = context.find_folder(options, word)
-    return _browse(options, context.resolve_existing_folder(given) if given is not None else None)
 
 
 def add_home_options(parser: Parser) -> None:
@@ -36,55 +27,7 @@ def run_home(options: Options, arguments: argparse.Namespace) -> int:
     for option, given in (("--dir", options.directory), ("--state", options.state)):
         if given is not None:
             raise UsageError(f"memtui home: {option} is about one folder. Leave it out, or browse that: memtui DIR")
-    return _browse(options, None)
-
-
-def _browse(options: Options, folder: str | None) -> int:
-    """The browser of a folder, or of all."""
-    loaded = load_config(options, folder)
-    if loaded.config.ui.screen_reader:
-        from memtui.cli.reader.menu import run_reader  # noqa: PLC0415 - start-up: only with a screen reader
-
-        return run_reader(
-            folder,
-            loaded,
-            state=options.state,
-            read_only=options.read_only,
-            chat_options=lambda: context.build_chat_options(loaded, options),
-        )
-    require_terminal("For scripts use: memtui ls, memtui log --json")
-    with detect_terminal_background(loaded):
-        from memtui.ui.app import browse  # noqa: PLC0415 - start-up: loads Textual
-
-        return browse(
-            folder,
-            state=options.state,
-            read_only=options.read_only,
-            loaded=loaded,
-            chat_options=lambda: context.build_chat_options(loaded, options),
-            run_demo=lambda: _run_demo(loaded),
-        )
-
-
-@contextmanager
-def detect_terminal_background(loaded: "LoadedConfig") -> Iterator[None]:
-    """Ask the terminal whether it is light while all else is loaded; at the end it is as it was before."""
-    from memtui.ui import startup  # noqa: PLC0415 - start-up: only for screens
-
-    if loaded.config.theme == "auto":
-        startup.start_query()
-    startup.load_textual()
-    try:
-        yield
-    finally:
-        startup.reset_query()
-
-
-def require_terminal(otherwise: str) -> None:
-    """Raise `Failure` where no screen can be drawn or no keys arrive; `otherwise` says what to run instead."""
-    capable = os.environ.get("TERM", "") not in ("", "dumb")
-    if not (capable and output.is_terminal(sys.stdin) and output.is_terminal(sys.stdout)):
-        raise UsageError(f"memtui needs a terminal. {otherwise}")
+    return browse_folder(options, None)
 
 
 # `memtui places`: the memory folders that are likely to be on this machine, and which project each is about.
@@ -155,13 +98,6 @@ def _serialize_place(place: "MemoryLocation") -> dict[str, object]:
 
 # `memtui demo`: a scripted agent at work, in a folder that is made for it.
 
-_NEXT_COMMANDS = (
-    "With a folder of your own:",
-    "  memtui DIR              browse it while an agent writes",
-    "  memtui hook install     record Claude Code's changes under its name",
-    "  memtui mcp DIR          serve it to any MCP client",
-)
-
 
 def add_demo_options(parser: Parser) -> None:
     parser.add_value(
@@ -179,21 +115,7 @@ def run_demo(options: Options, arguments: argparse.Namespace) -> int:
     require_terminal("See: memtui demo --help")
     loaded = load_config(options)
     with detect_terminal_background(loaded):
-        return _run_demo(loaded, speed=arguments.speed, keep=arguments.keep, tour=not arguments.no_tour)
-
-
-def _run_demo(loaded: "LoadedConfig", *, speed: float = 1.0, keep: str | None = None, tour: bool = True) -> int:
-    """Run the demo, and print how to begin with a folder of one's own."""
-    from memtui.ui.demo_app import run_demo_app  # noqa: PLC0415 - start-up: loads Textual
-
-    try:
-        code = run_demo_app(speed=speed, keep=keep, tour=tour, loaded=loaded)
-    except FileExistsError as error:
-        raise UsageError(str(error)) from error
-    if code == ExitCode.OK:
-        for line in _NEXT_COMMANDS:
-            output.print_line(line)
-    return code
+        return show_demo(loaded, speed=arguments.speed, keep=arguments.keep, tour=not arguments.no_tour)
 
 
 DEMO_VERB = Verb("demo", add_demo_options, run_demo, keeps_rights=True)

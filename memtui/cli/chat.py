@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
-from memtui.cli.browse import detect_terminal_background, require_terminal
+from memtui.cli.browser import detect_terminal_background, require_terminal
 from memtui.cli.context import build_chat_options, load_config, parse_guidance, parse_text_file
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser, make_number_parser
 from memtui.config.settings import EFFORTS, PROVIDERS
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import MemtuiError

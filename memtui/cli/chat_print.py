@@ -20,8 +20,8 @@ from memtui.agents.chat.sessions.records import get_text
 from memtui.agents.chat.sessions.store import ChatSession
 from memtui.cli import output
 from memtui.cli.context import open_chat_session, open_memory
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError, exit_on_signals
-from memtui.cli.parsing import Options
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line, visible
 from memtui.fs import state as fs_state

@@ -5,8 +5,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from memtui.cli import output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode
-from memtui.cli.parsing import Options, Parser, Verb, VerbParser
+from memtui.cli.parsing import Parser, Verb, VerbParser
 from memtui.cli.verbs import VERBS
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
 from memtui.cli.context import load_config, report_setting_problems
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.config import Config, ConfigProblem, LoadedConfig
 from memtui.config import load_config as read_config
 from memtui.config.settings import format_toml, get_value, list_settings

@@ -1,6 +1,5 @@
 """Opening a memory for a verb that asks about its history, or that changes it."""
 
-import argparse
 import errno
 import os
 import shlex
@@ -11,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli import output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
-from memtui.cli.parsing import Options
 from memtui.core.errors import LockTimeout
 from memtui.core.paths import ROOT, ROOT_NAME, SQLITE, MemoryPath, format_path, resolve_place
 from memtui.fs.state import get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
+    import argparse
+
     from memtui.agents.chat.events import ChatOptions
     from memtui.agents.chat.sessions.store import ChatSession
     from memtui.config import LoadedConfig
@@ -245,7 +246,7 @@ def parse_guidance(given: str) -> str:
     """A text, or the content of a file of that name; for argparse."""
     if "\n" in given or not os.path.isfile(os.path.expanduser(given)):
         if "\n" not in given and " " not in given and (os.sep in given or given.endswith((".md", ".txt"))):
-            raise argparse.ArgumentTypeError(f"no such file: {given}")
+            raise _make_argument_error(f"no such file: {given}")
         return given
     return parse_text_file(given)
 
@@ -256,17 +257,23 @@ def parse_text_file(given: str) -> str:
         text = Path(given).expanduser().read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = format_os_error(error) if isinstance(error, OSError) else "it is not UTF-8"
-        raise argparse.ArgumentTypeError(f"{given} cannot be read: {reason}") from None
+        raise _make_argument_error(f"{given} cannot be read: {reason}") from None
     if len(text) > LONGEST:
-        raise argparse.ArgumentTypeError(f"{given} is too long: more than {LONGEST:,} characters")
+        raise _make_argument_error(f"{given} is too long: more than {LONGEST:,} characters")
     return text
+
+
+def _make_argument_error(words: str) -> Exception:
+    from argparse import ArgumentTypeError  # noqa: PLC0415 - start-up: the browser starts without
+
+    return ArgumentTypeError(words)
 
 
 # Options of a conversation.
 
 
 def build_chat_options(
-    loaded: "LoadedConfig", options: Options, given: argparse.Namespace | None = None
+    loaded: "LoadedConfig", options: Options, given: "argparse.Namespace | None" = None
 ) -> "ChatOptions":
     """The options of a conversation: those given, else the settings. Raises `Failure` if they contradict."""
     from memtui.agents.chat.events import ChatOptions  # noqa: PLC0415 - start-up: only to chat
@@ -329,8 +336,10 @@ def _load_text_setting(loaded: "LoadedConfig", name: str, given: str, read: Call
     """A text that the settings name: a conversation without it would be another than the person wants."""
     if not given:
         return ""
+    from argparse import ArgumentTypeError  # noqa: PLC0415 - start-up: the browser starts without
+
     try:
         return read(given)
-    except argparse.ArgumentTypeError as error:
+    except ArgumentTypeError as error:
         where = loaded.get_origin(f"chat.{name}")
         raise NotFound(f"chat.{name} in the settings ({where}): {error}. No chat was started.") from error

@@ -3,8 +3,9 @@
 import argparse
 
 from memtui.cli import context, output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.copying import CopyRefused, copy
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from memtui.cli import context, output, patch, times
 from memtui.cli.context import open_memory
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.cli.patch import DiffSide, FileDiff
 from memtui.cli.times import VersionedPath
 from memtui.core.events import Change, EntryKind, Version, squash_changes

@@ -17,8 +17,9 @@ import memtui
 from memtui.cli import context, output
 from memtui.cli.config import add_screen_problems
 from memtui.cli.context import load_config
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.config.load import LoadedConfig
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
 from memtui.core.events import EntryKind

@@ -8,8 +8,9 @@ from functools import partial
 
 from memtui.cli import context, output, restore
 from memtui.cli.context import open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.cli.restore import get_exit_code
 from memtui.core.events import EntryKind
 from memtui.core.history import ActionResult

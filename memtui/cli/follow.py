@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from memtui import memory as memory_module
 from memtui.cli import output
-from memtui.cli.parsing import Options
+from memtui.cli.options import Options
 from memtui.core.errors import FolderMissing
 from memtui.core.events import Event, WatchMode, WatchStatus
 from memtui.core.times import PointInTime

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from memtui.cli import context, graph_output, output, times
 from memtui.cli.context import open_memory
 from memtui.cli.graph_output import find_memory_reach, find_note, print_rows
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser
 from memtui.core.events import Event, format_actor_name
 from memtui.core.times import PointInTime
 from memtui.core.unicode import to_one_line

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.cli import output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import OpenChoices, Options, Parser, Verb, build_parser, format_verb_help
+from memtui.cli.parsing import OpenChoices, Parser, Verb, build_parser, format_verb_help
 from memtui.cli.verbs import VERBS
 from memtui.core.suggestion import format_suggestion
 

@@ -10,8 +10,9 @@ from memtui.agents.hooks.hook import HookOptions
 from memtui.cli import output
 from memtui.cli.context import find_folder, load_config, resolve_existing_folder
 from memtui.cli.hook_call import SECONDS, answer_call
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser
 from memtui.core.paths import SQLITE, format_path
 from memtui.core.unicode import to_one_line
 

@@ -13,8 +13,9 @@ from memtui.agents.transcripts.sessions import list_session_files, sum_sizes
 from memtui.agents.transcripts.writes import TranscriptScan, scan_transcripts
 from memtui.cli import context, output
 from memtui.cli.context import open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.events import Event, ImportedChange
 from memtui.core.paths import MemoryPath, format_path
 from memtui.core.wording import PLAIN, format_count, format_size

@@ -6,8 +6,9 @@ import time
 from memtui.cli import context, output, times
 from memtui.cli.context import open_memory
 from memtui.cli.graph_output import print_rows
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser
 from memtui.core.times import PointInTime
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_age, format_count

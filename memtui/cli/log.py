@@ -17,8 +17,9 @@ from memtui.cli.follow import (
     follow_events,
     make_sentence_formatter,
 )
+from memtui.cli.options import Options
 from memtui.cli.output import UsageError
-from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
+from memtui.cli.parsing import Parser, Verb, parse_event_count
 from memtui.core.events import Event
 from memtui.core.paths import MemoryPath
 from memtui.core.wording import format_age

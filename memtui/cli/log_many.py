@@ -23,8 +23,8 @@ from memtui.cli.follow import (
     make_sentence_formatter,
     require_reader,
 )
+from memtui.cli.options import Options
 from memtui.cli.output import NotFound, UsageError
-from memtui.cli.parsing import Options
 from memtui.cli.search_many import require_no_folder
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Event

@@ -7,8 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.events import EntryKind
 from memtui.core.paths import ROOT, SQLITE, MemoryPath
 from memtui.core.wording import COLUMN, format_age, format_size

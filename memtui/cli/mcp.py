@@ -15,8 +15,9 @@ from memtui import memory as memory_module
 from memtui.agents.mcp import ASK_SECONDS, ServerOptions
 from memtui.cli import context, output
 from memtui.cli.context import load_memory_settings, parse_guidance
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_number_parser
+from memtui.cli.parsing import Parser, Verb, make_number_parser
 from memtui.cli.ports import HOST, bind_local_socket, bind_port, parse_port
 from memtui.cli.private_files import read_private_file, require_outside
 from memtui.core.approvals import ApprovalPolicy

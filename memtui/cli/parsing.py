@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
+from memtui.cli.options import Options
 from memtui.cli.output import Failure, NotFound, UsageError
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import SQLITE
@@ -99,24 +100,6 @@ def _format_short_options(actions: Iterable[argparse.Action]) -> list[str]:
 
 # A verb is one value in one file. Help, completion and dispatch are made from the same values, so a verb cannot
 # be listed in one of them and missing in another.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The options that every verb takes, before or after its name."""
-
-    directory: str | None = None
-    """The memory folder, as given with `--dir`."""
-    state: str | None = None
-    """The directory of the journal."""
-    read_only: bool = False
-    """Whether nothing may be written, nor recorded."""
-    json: bool = False
-    debug: bool = False
-    quiet: bool = False
-    config: str | None = None
-    no_config: bool = False
-    screen_reader: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from memtui.cli import context, output, restore
 from memtui.cli.context import open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.cli.restore import confirm
 from memtui.core import times
 from memtui.core.history import ActionResult, PruneResult

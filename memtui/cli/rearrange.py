@@ -5,8 +5,9 @@ import argparse
 from memtui.cli import context, output, restore
 from memtui.cli.context import open_memory, require_writable
 from memtui.cli.files import add_links_option, choose_rewriting, print_links, serialize_links
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.history import ActionResult
 from memtui.core.paths import MemoryPath
 from memtui.core.unicode import to_one_line

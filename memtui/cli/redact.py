@@ -11,8 +11,9 @@ from pathlib import Path
 from memtui.agents.chat.sessions.redaction import SessionRedactionResult, redact_sessions
 from memtui.cli import context, event_text, output, restore, times
 from memtui.cli.context import open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound, UsageError, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.events import sha256
 from memtui.core.history import RedactionResult
 from memtui.core.lazy_dataclass import dataclass

@@ -20,10 +20,11 @@ from memtui.agents.chat.sessions.replay import (
 )
 from memtui.agents.chat.sessions.store import CHATS, SessionNotFound, find_session, read_records
 from memtui.cli import context, output
-from memtui.cli.browse import detect_terminal_background, require_terminal
+from memtui.cli.browser import detect_terminal_background, require_terminal
 from memtui.cli.context import load_config
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound, colorize, exit_on_signals, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb, make_number_parser
+from memtui.cli.parsing import Parser, Verb, make_number_parser
 from memtui.core import diffs
 from memtui.core.errors import StateUnusable
 from memtui.core.paths import format_path

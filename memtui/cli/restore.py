@@ -8,8 +8,9 @@ from types import MappingProxyType
 
 from memtui.cli import context, event_text, output, times
 from memtui.cli.context import open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.cli.times import VersionedPath
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_rest

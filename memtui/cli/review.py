@@ -10,8 +10,9 @@ from functools import partial
 from memtui import memory as memory_module
 from memtui.cli import context, output, restore, review_text, sign_off, times
 from memtui.cli.context import load_memory_settings, open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.cli.review_context import ReviewContext
 from memtui.core.history import ActionResult
 from memtui.core.lazy_dataclass import dataclass

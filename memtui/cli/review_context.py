@@ -8,8 +8,8 @@ from typing import Any
 from memtui.audit.model import Audit, CustomRules
 from memtui.cli import context, output
 from memtui.cli.context import load_config
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure
-from memtui.cli.parsing import Options
 from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
 from memtui.review import verdicts

@@ -9,8 +9,9 @@ from typing import IO
 from memtui import memory as memory_module
 from memtui.cli import context, output
 from memtui.cli.context import load_memory_settings
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core import commands
 from memtui.core.errors import Refusal
 from memtui.core.events import Agent, Answer

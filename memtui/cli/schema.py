@@ -5,8 +5,9 @@ import argparse
 from memtui.cli import context, output
 from memtui.cli.context import open_memory
 from memtui.cli.graph_output import print_rows
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.engine import Engine

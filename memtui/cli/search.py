@@ -7,8 +7,9 @@ import time
 
 from memtui.cli import context, output
 from memtui.cli.context import open_memory
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser
 from memtui.cli.search_output import (
     ALL,
     count_omitted,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound, UsageError, colorize, show_progress_line
-from memtui.cli.parsing import Options
 from memtui.cli.search_output import (
     ALL,
     count_omitted,

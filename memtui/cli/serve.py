@@ -5,8 +5,9 @@ import os
 from importlib.util import find_spec
 
 from memtui.cli import context, output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser, make_number_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser, make_number_parser
 from memtui.cli.ports import HOST, bind_port, parse_port
 from memtui.core.paths import format_path
 

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, UsageError, format_os_error
-from memtui.cli.parsing import Options
 from memtui.cli.ports import HOST, bind_local_socket, bind_port
 from memtui.cli.private_files import read_private_file, require_outside
 from memtui.core.paths import format_path

@@ -12,8 +12,9 @@ import sys
 from memtui.cli import context, event_text, output, times
 from memtui.cli.context import load_config, load_memory_settings, open_memory
 from memtui.cli.ls import print_listing
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, format_os_error
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core import edits
 from memtui.core.errors import Refusal, SymlinkEscape
 from memtui.core.events import Agent, EntryKind, Event, sha256

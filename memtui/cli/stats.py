@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from memtui.cli import context, output
 from memtui.cli.context import open_memory
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode
-from memtui.cli.parsing import Options, Parser, Verb, parse_event_count
+from memtui.cli.parsing import Parser, Verb, parse_event_count
 from memtui.core.events import Event, shorten_actor_name
 from memtui.core.history import Stats, StatsEntry
 from memtui.core.paths import MemoryPath

@@ -5,8 +5,9 @@ import argparse
 from memtui.cli import context, output
 from memtui.cli.context import load_config, open_memory, require_writable
 from memtui.cli.graph_output import print_rows
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb, make_count_parser
+from memtui.cli.parsing import Parser, Verb, make_count_parser
 from memtui.core.events import Event
 from memtui.core.paths import covers
 from memtui.core.unicode import to_one_line

@@ -5,8 +5,9 @@ from functools import partial
 
 from memtui.cli import context, restore, times
 from memtui.cli.context import open_memory, require_writable
+from memtui.cli.options import Options
 from memtui.cli.output import NotFound, UsageError
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.events import Event
 from memtui.core.history import ActionResult
 from memtui.core.times import PointInTime

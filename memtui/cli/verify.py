@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memtui.cli import context, output
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound
-from memtui.cli.parsing import Options, Parser, Verb
+from memtui.cli.parsing import Parser, Verb
 from memtui.core.errors import StateUnusable
 from memtui.core.paths import SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line

@@ -9,8 +9,9 @@ import pytest
 from memtui.agents.chat.events import ChatOptions
 from memtui.cli.chat import CHAT_VERB
 from memtui.cli.context import build_chat_options
+from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure
-from memtui.cli.parsing import Options, build_parser
+from memtui.cli.parsing import build_parser
 from memtui.config import ChatSettings, Config, LoadedConfig
 from memtui.core.approvals import ApprovalPolicy
 

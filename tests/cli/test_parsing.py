@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from memtui.cli import main
-from memtui.cli.parsing import RESERVED
+from memtui.cli.options import Options, parse_plain_command_line
+from memtui.cli.parsing import RESERVED, parse_command_line
 from memtui.cli.verbs import VERBS
 
 
@@ -130,3 +131,30 @@ def test_hostile_words_are_made_visible(capsys: pytest.CaptureFixture[str]) -> N
 def test_debug_adds_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ls", "/nowhere", "--debug"]) == 3
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ([], (Options(), None)),
+        (["./notes"], (Options(), "./notes")),
+        (["/a b", "--state", "/s"], (Options(state="/s"), "/a b")),
+        (["-C", "notes", "--dir", "other"], (Options(directory="other"), None)),
+        (["--state", "s", "~/x"], (Options(state="s"), "~/x")),
+        (["notes"], None), (["ls"], None), (["ls", "/x"], None), (["/x", "/y"], None), ([""], None),
+        (["--dir"], None), (["--dir", ""], None), (["--dir", "--json"], None), (["--dir=/x"], None), (["-C/x"], None),
+        (["--read-only", "/x"], None), (["--help"], None), (["/x", "--help"], None), (["--", "/x"], None),
+        (["-/x"], None),
+    ],
+)  # fmt: skip
+def test_only_a_command_line_that_names_a_folder_needs_no_parser(
+    words: list[str], found: tuple[Options, str | None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMTUI_READ_ONLY", raising=False)
+    plain = parse_plain_command_line(words)
+    assert plain == found
+    if plain is not None:  # the parser reads it as the same
+        parsed = parse_command_line(words, VERBS, "1")
+        assert (parsed.options, parsed.verb, parsed.word) == (plain.options, None, plain.word)
+    monkeypatch.setenv("MEMTUI_READ_ONLY", "1")
+    assert parse_plain_command_line(words) is None

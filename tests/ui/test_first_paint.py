@@ -94,7 +94,7 @@ _PROGRAM = """
 import asyncio
 import sys
 
-import memtui.cli.browse  # the way that `memtui DIR` takes
+import memtui.cli.browser  # the way that `memtui DIR` takes
 from memtui.ui.startup import load_textual
 
 load_textual()
@@ -118,7 +118,7 @@ sys.stdout.write("\\n".join(painted))
 """
 
 _CHAT = (
-    _PROGRAM.replace("import memtui.cli.browse  # the way that `memtui DIR` takes\n", "")
+    _PROGRAM.replace("import memtui.cli.browser  # the way that `memtui DIR` takes\n", "")
     .replace(
         "from memtui.ui.app import MemtuiApp",
         "from memtui.agents.chat.events import ChatOptions\nfrom memtui.ui.chat_app import ChatApp",
@@ -200,7 +200,7 @@ def test_no_style_is_parsed_twice_before_the_first_frame(tmp_path: Path) -> None
             "    parsed[css] += 1",
             "    return parse(scope, css, read_from, *arguments, **options)",
             "stylesheet.parse = count",
-            _PROGRAM.replace("import memtui.cli.browse", "import sys, memtui.cli.browse"),
+            _PROGRAM.replace("import memtui.cli.browser", "import sys, memtui.cli.browser"),
             "ours = [times for css, times in parsed.items() if 'NoteView' in css or 'FolderScreen' in css]",
             "assert len(ours) > 1 and set(ours) == {1}, parsed",
         ]
