@@ -1,6 +1,6 @@
 """The options that every verb takes, and a command line that needs no parser: `memtui`, or `memtui ./DIR`.
 
-The parser takes 5 ms to load and to run, of 45 that the browser takes beside Textual until a person sees something.
+The parser takes 3 to 5 ms, of 45 that the browser takes beside Textual until a person sees something.
 """
 
 import os
