@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from memtui import sqlite_file
 from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
 from memtui.core.events import NEVER_TAKEN_BACK, Event, Memtui
 from memtui.core.guards import SEEN
-from memtui.core.paths import ROOT_NAME, SQLITE, format_path, resolve_place
+from memtui.core.paths import NO_FOLDER, ROOT_NAME, SERVER, SQLITE, format_path, resolve_place
 from memtui.core.settings import Settings
 from memtui.core.wording import count_unseen_changes
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
@@ -96,6 +97,8 @@ def connect(
     """As `open`, without looking for changes yet: a screen paints first and looks then."""
     if (place := resolve_place(folder)).startswith(SQLITE):
         return sqlite_file.connect(place, state=state, read_only=read_only, settings=settings)
+    if place.startswith(SERVER):
+        return load_postgres().connect(place, state=state, read_only=read_only, settings=settings)
     path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
     journal = where / JOURNAL
@@ -216,6 +219,10 @@ def observe(
         if journal is not None:
             raise StateUnusable("A SQLite file holds its own journal: another one cannot be named for it.")
         return sqlite_file.observe(place, state=state, settings=settings, look=look)
+    if place.startswith(SERVER):
+        if journal is not None:
+            raise StateUnusable("A server holds its own record: a journal cannot be named for it.")
+        return load_postgres().observe(place, state=state, settings=settings, look=look)
     path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
     if journal is not None:
@@ -294,6 +301,19 @@ def _resolve_journal_path(journal: str | os.PathLike[str], folder: str) -> str:
     if place.startswith(folder.rstrip("/") + "/"):
         words = "is inside the memory folder, where an agent could change it. It was not used."
         raise StateUnusable(f"The journal {format_path(place)} {words} Name a copy outside the folder.")
+    return place
+
+
+def load_postgres() -> ModuleType:
+    """What opens memories on a server; raises `StateUnusable` where its driver is not installed."""
+    try:
+        from memtui.postgres import place  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        if error.name != "psycopg":
+            raise
+        raise StateUnusable(
+            "Memories on a server need a driver. Install it with: pip install 'memtui[postgres]'"
+        ) from error
     return place
 
 
@@ -388,7 +408,7 @@ def connect_degraded(
         try:
             engine = connect(folder, state=state, read_only=True, settings=settings)
         except StateUnusable:
-            if resolve_place(folder).startswith(SQLITE):  # without its journal there are no memories
+            if resolve_place(folder).startswith(NO_FOLDER):  # without its journal there are no memories
                 raise
         else:
             if engine.get_head()[0]:
@@ -400,8 +420,8 @@ def connect_degraded(
 def connect_without_journal(folder: str | os.PathLike[str], *, settings: Settings | None = None) -> Engine:
     """A folder whose journal cannot be used: read-only, without its past. Raises `FolderMissing`."""
     path = resolve_place(folder)
-    if path.startswith(SQLITE):
-        raise StateUnusable(f"{format_path(path)} cannot be used without its journal: they are one file.")
+    if path.startswith(NO_FOLDER):
+        raise StateUnusable(f"{format_path(path)} cannot be used without its journal: they are one.")
     return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)
 
 

@@ -17,7 +17,7 @@ from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 from memtui.core.errors import FolderMissing, LockTimeout, MemoryClosed, MemtuiError
 from memtui.core.events import EntryKind, WatchMode, WatchStatus
-from memtui.core.paths import SQLITE
+from memtui.core.paths import NO_FOLDER
 from memtui.engine import Observer
 from memtui.fs.inotify import LIMITS, InotifyWatches, Notices
 from memtui.fs.state import REMOTE, get_file_system_type
@@ -144,7 +144,7 @@ def open_watches(
     """
     bells = engine.journal.files.bells if engine and state else ()
     try:
-        return InotifyWatches(None if folder.startswith(SQLITE) else folder, bells)
+        return InotifyWatches(None if folder.startswith(NO_FOLDER) else folder, bells)
     except OSError as error:
         if error.errno in LIMITS:
             raise

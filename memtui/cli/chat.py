@@ -18,7 +18,7 @@ from memtui.cli.parsing import Parser, Verb, make_count_parser, make_number_pars
 from memtui.config.settings import EFFORTS, PROVIDERS
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.errors import MemtuiError
-from memtui.core.paths import SQLITE, format_path
+from memtui.core.paths import NO_FOLDER, format_path
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.core.wording import format_age
 from memtui.fs import state
@@ -92,8 +92,8 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
     chat_options = build_chat_options(loaded, options, arguments)
     agent = None
     if arguments.agent is not None:
-        if path.startswith(SQLITE):
-            words = "works on files, and there are none: the memories are in one SQLite file. Nothing was started."
+        if path.startswith(NO_FOLDER):
+            words = "works on files, and there are none: the memories are in a database. Nothing was started."
             raise UsageError(f"memtui chat: {arguments.agent} {words} Chat without --agent, or over a folder.")
         agent = _find_agent(arguments.agent)
         chat_options = replace(chat_options, agent=agent.title, program=agent.name, model=arguments.model)

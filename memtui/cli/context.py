@@ -13,7 +13,7 @@ from memtui.cli import output
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.core.errors import LockTimeout
-from memtui.core.paths import ROOT, ROOT_NAME, SQLITE, MemoryPath, format_path, resolve_place
+from memtui.core.paths import NO_FOLDER, ROOT, ROOT_NAME, SERVER, SQLITE, MemoryPath, format_path, resolve_place
 from memtui.fs.state import get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
@@ -133,7 +133,7 @@ def resolve_existing_folder(given: str) -> str:
     """A folder, or another place, with links resolved. Raises `Failure` if it cannot be opened."""
     path = resolve_place(given)
     title = format_path(path)
-    if path.startswith(SQLITE):
+    if path.startswith(NO_FOLDER):
         return path  # where it is not there, it is made, or said by who only reads
     try:
         mode = os.stat(path).st_mode
@@ -169,7 +169,7 @@ def resolve_word(options: Options, word: str | None) -> tuple[str, MemoryPath]:
     place = _find_inside(word, folder)
     is_folder = os.path.isdir(os.path.expanduser(word))
     if (
-        word.startswith(SQLITE)
+        word.startswith(NO_FOLDER)
         or place is None
         or (is_folder and not os.path.lexists(os.path.join(folder, *place.parts)))
     ):
@@ -206,6 +206,11 @@ def open_folder_store(path: str) -> "FolderStore | SqliteStore":
         from memtui import sqlite_file  # noqa: PLC0415 - start-up: loads the store
 
         return sqlite_file.open_store(path)
+    if path.startswith(SERVER):
+        from memtui.memory import load_postgres  # noqa: PLC0415 - start-up: loads the engine
+
+        found: SqliteStore = load_postgres().open_store(path)
+        return found
     from memtui.store.folder import FolderStore  # noqa: PLC0415 - start-up: loads the store
 
     return FolderStore(path, None, title=format_path(path))

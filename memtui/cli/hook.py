@@ -13,7 +13,7 @@ from memtui.cli.hook_call import SECONDS, answer_call
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError
 from memtui.cli.parsing import Parser, Verb, make_count_parser
-from memtui.core.paths import SQLITE, format_path
+from memtui.core.paths import NO_FOLDER, format_path
 from memtui.core.unicode import to_one_line
 
 if TYPE_CHECKING:
@@ -265,8 +265,8 @@ def _build_command(options: Options, arguments: argparse.Namespace) -> str:
             words += ["--wait", f"{arguments.wait:.0f}"]
     elif arguments.strict or arguments.wait is not None:
         raise UsageError("memtui hook: --strict and --wait go with --ask. Nothing was written.")
-    if options.directory is not None and options.directory.startswith(SQLITE):
-        raise UsageError("memtui hook: a hook is about files. The memories of a SQLite file have none: use memtui mcp")
+    if options.directory is not None and options.directory.startswith(NO_FOLDER):
+        raise UsageError("memtui hook: a hook is about files. Memories in a database have none: use memtui mcp")
     for name, value in (("--dir", options.directory), ("--state", options.state)):
         if value is not None:
             words += [name, os.path.realpath(os.path.expanduser(value))]

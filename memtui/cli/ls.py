@@ -11,7 +11,7 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode
 from memtui.cli.parsing import Parser, Verb
 from memtui.core.events import EntryKind
-from memtui.core.paths import ROOT, SQLITE, MemoryPath
+from memtui.core.paths import NO_FOLDER, ROOT, MemoryPath
 from memtui.core.wording import COLUMN, format_age, format_size
 from memtui.store.base import Node
 
@@ -69,7 +69,7 @@ def _list_files(path: str, place: MemoryPath, *, hidden: bool) -> tuple[list[Nod
 
 
 def _is_there(store: "FolderStore | SqliteStore", path: str, place: MemoryPath) -> bool:
-    if path.startswith(SQLITE):
+    if path.startswith(NO_FOLDER):
         return store.get_node(place) is not None
     return os.path.lexists(os.path.join(path, *place.parts))  # also where a link leads out of the folder
 

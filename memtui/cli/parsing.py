@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from memtui.cli.options import Options
 from memtui.cli.output import Failure, NotFound, UsageError
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import SQLITE
+from memtui.core.paths import NO_FOLDER
 from memtui.core.suggestion import find_nearest, format_suggestion
 
 # Help texts, made from the declarations of the verbs; each fits on a screen of 24 lines and 80 columns.
@@ -255,7 +255,7 @@ def require_folder(word: str, verbs: Iterable[str]) -> None:
     if word in RESERVED:
         hint = f" To open the folder of that name: memtui ./{word}" if os.path.isdir(word) else ""
         raise UsageError(f"'{word}' is not part of this version of memtui.{hint}")
-    if not word or os.sep in word or word[0] in "~." or word.startswith(SQLITE) or os.path.isdir(word):
+    if not word or os.sep in word or word[0] in "~." or word.startswith(NO_FOLDER) or os.path.isdir(word):
         return
     if os.path.exists(word):
         raise NotFound(f"{word} is a file, not a folder. Nothing was opened. Browse a folder: memtui DIR")

@@ -13,7 +13,7 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound
 from memtui.cli.parsing import Parser, Verb
 from memtui.core.errors import StateUnusable
-from memtui.core.paths import SQLITE, format_path, resolve_place
+from memtui.core.paths import NO_FOLDER, SERVER, SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.fs.exports import ExportWriter
@@ -24,7 +24,7 @@ from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import open_read_only
 from memtui.journal.verify import verify_journal
 from memtui.journal.verify_report import FindingWeight, NotedHead, RepairReport, TextCounts, VerifyReport
-from memtui.memory import JOURNAL, connect, is_journal_missing
+from memtui.memory import JOURNAL, connect, is_journal_missing, load_postgres
 
 _REMADE = (FindingWeight.STATE, FindingWeight.INDEX)
 """Findings that a repair mends."""
@@ -76,6 +76,8 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
     path = os.path.join(directory, JOURNAL)
     if folder is not None and folder.startswith(SQLITE):
         path, whose = folder.removeprefix(SQLITE), f"in {format_path(folder)}"
+    if folder is not None and folder.startswith(SERVER):
+        path = load_postgres().update_copy(folder, options.state)
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -93,7 +95,7 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
 def _repair_journal(options: Options, folder: str | None, path: str) -> RepairReport | None:
     """Repair a journal whose events are whole; `None` if they are not. Raises `Failure`."""
     context.require_writable(options, "Nothing was repaired")
-    if folder is None or not os.path.isdir(folder):
+    if folder is None or not (folder.startswith(NO_FOLDER) or os.path.isdir(folder)):
         raise NotFound("Nothing was repaired: that needs the memory folder, which does not exist.")
     if any(each.weight in HOPELESS for each in _verify_journal(path, None, read_only=False).findings):
         return None

@@ -184,18 +184,48 @@ def merge_protected(paths: Iterable[str], more: Iterable[str]) -> tuple[str, ...
 
 SQLITE = "sqlite:"
 """How a place begins that is one SQLite file with memories and journal, and no folder."""
+SERVER = ("postgres://", "postgresql://")
+"""How a place begins that is on a PostgreSQL server."""
+STORE = "main"
+"""The store on a server where none is named."""
+NO_FOLDER = (SQLITE, *SERVER)
+"""How a place begins that is no folder."""
 
 
 def resolve_place(place: str | os.PathLike[str]) -> str:
-    """Where memories are, with `~` and links resolved: a folder's path, or `sqlite:` and that of a file."""
+    """Where memories are, with `~` and links resolved: a folder's path, `sqlite:` and that of a file, or an address."""
     given = os.fspath(place)
+    if given.startswith(SERVER):
+        return _complete_address(given)
     scheme = SQLITE if given.startswith(SQLITE) else ""
     return scheme + os.path.realpath(os.path.expanduser(given.removeprefix(scheme)))
 
 
+def _complete_address(address: str) -> str:
+    """An address in one form: with the short scheme, and with a store."""
+    start, mark, query = address.partition("?")
+    named = any(pair.startswith("store=") for pair in query.split("&"))
+    query = query if named else "&".join(filter(None, (query, f"store={STORE}")))
+    return f"{SERVER[0]}{start.partition('://')[2]}?{query}"
+
+
+def hide_secrets(address: str) -> str:
+    """The address of a server as it may be shown: without a password, with the host and the store only behind `?`."""
+    start, _, query = address.partition("?")
+    scheme, mark, rest = start.partition("://")
+    user, at, host = rest.rpartition("@")
+    shown = [pair for pair in query.split("&") if pair.partition("=")[0] in ("store", "host", "port")]
+    return f"{scheme}{mark}{user.partition(':')[0]}{at}{host}" + (f"?{'&'.join(shown)}" if shown else "")
+
+
 def format_path(path: str | os.PathLike[str], home: str | None = None) -> str:
-    """A path of this machine, or a place (see `resolve_place`), as a person writes it: `~` for the home directory."""
+    """A path of this machine, or a place (see `resolve_place`), as a person writes it: `~` for the home directory.
+
+    Of an address nothing is shown that may be secret: neither a password nor what follows the name of the store.
+    """
     text, home = os.fspath(path), home or os.path.expanduser("~")
+    if text.startswith(SERVER):
+        return hide_secrets(text)
     if text.startswith(SQLITE):
         return SQLITE + format_path(text.removeprefix(SQLITE), home)
     if home != "/" and (text == home or text.startswith(home + "/")):

@@ -426,7 +426,8 @@ class Executor:
             ours = {change.after.sha256 for change in plan.changes if change.after is not None}
             durable = not (is_synced and ours.issuperset(ledger.texts))
             found = ledger.make_events()
-            intent = journal.add_intent(event, ledger.texts, found=found, known=ledger.known, durable=durable)
+            texts, known_before = ledger.texts, ledger.known
+            intent = journal.add_intent(event, texts, found=found, known=known_before, durable=durable, final=True)
         except StateUnusable as error:
             assert call.command is not None
             values = {**describe_command(call.command), "reason": describe_error(error)}

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from memtui.core.errors import MemtuiError
-from memtui.core.paths import SQLITE, format_path, resolve_place
+from memtui.core.paths import SERVER, SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.fs.atomic import AtomicFile
 
@@ -68,7 +68,9 @@ class ExportWriter:
         beside = f"is in the directory of the journal. {nothing} Choose another place."
         places = ((folder, inside), (state, beside), *((other, inside) for other in others))
         self._forbidden = {
-            resolve_place(path).removeprefix(SQLITE): words for path, words in places if path is not None
+            place.removeprefix(SQLITE): words
+            for path, words in places
+            if path is not None and not (place := resolve_place(path)).startswith(SERVER)
         }
         self._known = {_get_identity(path): words for path, words in self._forbidden.items()}
         """They as they are now, whatever name they have later."""

@@ -30,6 +30,7 @@ class NotedValues:
 
     Attributes:
         is_legacy: Whether the journal is the copy of one of before, whose table counts.
+        has_first_look: Whether an event is to say when the first look was over.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class NotedValues:
         self._query = query
         self._decode = decode
         self.is_legacy = False
+        self.has_first_look = True
         self.forget()
 
     def forget(self) -> None:
@@ -67,7 +69,13 @@ class NotedValues:
 
     def note_first_look(self, events: Sequence[Event]) -> Sequence[Event]:
         """Events, of which the first one says when the first look was over, if none has said so; they are recorded."""
-        if not events or self.is_legacy or LOOKED_AT in self._values or self.get_value(LOOKED_AT) is not None:
+        if (
+            not events
+            or self.is_legacy
+            or not self.has_first_look
+            or LOOKED_AT in self._values
+            or self.get_value(LOOKED_AT) is not None
+        ):
             return events
         noted = dict(self._query("SELECT name, value FROM notes WHERE name IN (?, ?)", tuple(POSITIONS)))
         if LOOKED_AT not in noted:

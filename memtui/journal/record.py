@@ -233,6 +233,7 @@ class Record(ReadableRecord, Protocol):
         found: Sequence[Event] = (),
         known: Mapping[str, KnownPath | None] | None = None,
         durable: bool = True,
+        final: bool = False,
     ) -> Intent:
         """Note an event that is about to happen, complete, with its texts by SHA-256.
 
@@ -242,6 +243,12 @@ class Record(ReadableRecord, Protocol):
             found: Events that are recorded at once, before it.
             known: The known state that those leave.
             durable: Whether to wait until the disk confirms.
+            final: Whether it will be recorded as it is here, by `finish_intent`. A record that others share may then
+                record it at once, and the change follows.
+
+        Raises:
+            ConcurrentChange: Somebody else recorded something meanwhile: plan it anew.
+            UnsettledChange: It may have been recorded, or not.
         """
         ...
 

@@ -12,7 +12,6 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from memtui.core.attributes import read_stamp
@@ -25,7 +24,7 @@ from memtui.journal.bodies import pack_body, unpack_body
 from memtui.journal.deferred import DeferredEvents
 from memtui.journal.files import JournalFiles
 from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
-from memtui.journal.record import FolderTotals, Intent, KnownPath
+from memtui.journal.record import FolderTotals, Intent, KnownPath, RecordFiles
 from memtui.journal.rows import BUSY_MS, OPENING, begin_use, check_regular_files, end_use, get_identity
 from memtui.journal.schema import (
     APPLICATION,
@@ -86,10 +85,10 @@ class _WriteTransaction:
 
     def __enter__(self) -> None:
         journal = self._journal
+        if self._flush and journal.deferred.is_waiting:
+            journal._flush_waiting()
         journal._lock.acquire()
         try:
-            if self._flush and journal.deferred.is_waiting:
-                journal.deferred.flush()
             if self._durable is not journal._durable:
                 journal._db.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
                 journal._durable = self._durable
@@ -147,7 +146,7 @@ class Journal:
     _has_entries: bool
     deferred: DeferredEvents
     """Events that are recorded in a moment."""
-    files: JournalFiles
+    files: RecordFiles
     is_shared: bool
 
     def __init__(self, path: str | None, *, directory: str | None = None, has_entries: bool = False) -> None:
@@ -390,6 +389,7 @@ class Journal:
         found: Sequence[Event] = (),
         known: Mapping[str, KnownPath | None] | None = None,
         durable: bool = True,
+        final: bool = False,  # noqa: ARG002 - the intent and its event are kept in one place
     ) -> Intent:
         with _WriteTransaction(self, durable=durable):
             self._store_texts(texts)
@@ -409,7 +409,7 @@ class Journal:
                 event = intent.event
                 if seq + 1 != intent.seq or self._noted.note_first_look((event,))[0] is not event:
                     raise _Overtaken
-                event = _assign_seq(event, intent.seq, chain.hash_link(previous, intent.body).hex())
+                event = chain.assign_seq(event, intent.seq, chain.hash_link(previous, intent.body).hex())
                 self._insert_event(event, intent.body)
                 self._store_known(known)
                 self._db.execute("DELETE FROM intents WHERE id = ?", (intent.id,))
@@ -595,12 +595,19 @@ class Journal:
         if not seen.st_size:
             raise StateUnusable("The journal was emptied while it was open. Open the folder again.")
 
+    def _write(self) -> _WriteTransaction:
+        """A transaction that does not wait for the disk, nor for what waits to be recorded."""
+        return _WriteTransaction(self, durable=False, flush=False)
+
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         if self.deferred.is_waiting:
-            with self._lock:
-                if not self._db.in_transaction:
-                    self.deferred.flush()
+            self._flush_waiting()
         return self._execute(sql, values, doing="read")
+
+    def _flush_waiting(self) -> None:
+        with self._lock:
+            if not self._db.in_transaction:
+                self.deferred.flush()
 
     def _execute(self, sql: str, values: Sequence[object] = (), *, doing: str = "written") -> list[tuple[Any, ...]]:
         try:
@@ -628,15 +635,10 @@ class Journal:
 
     def _chain_events(self, events: Sequence[Event]) -> list[Event]:
         """Chain events to the last one. A transaction must be open."""
-        recorded: list[Event] = []
-        seq, previous = self._read_head()
-        for event in self._noted.note_first_look(events):
-            seq += 1
-            body = chain.encode_event(event, seq)
-            previous = chain.hash_link(previous, body)
-            recorded.append(_assign_seq(event, seq, previous.hex()))
-            self._insert_event(recorded[-1], body)
-        return recorded
+        linked = chain.link_events(self._noted.note_first_look(events), *self._read_head())
+        for body, event in linked:
+            self._insert_event(event, body)
+        return [event for _, event in linked]
 
     def _insert_event(self, event: Event, body: bytes) -> None:
         seq = event.seq
@@ -708,16 +710,6 @@ def _describe_fault(words: str, error: Exception) -> StateUnusable:
         told = str(error).lower()
         fault.errno = errno.ENOSPC if "full" in told else errno.EROFS if "readonly" in told else errno.EIO
     return fault
-
-
-_FIELDS = Event.__slots__
-_get_fields = attrgetter(*_FIELDS)
-
-
-def _assign_seq(event: Event, seq: int, hash: str) -> Event:
-    values = dict(zip(_FIELDS, _get_fields(event), strict=True))
-    values["seq"], values["hash"] = seq, hash
-    return Event(**values)
 
 
 def _encode_stamp(stamp: Sequence[int]) -> str:

@@ -41,8 +41,12 @@ _ERRORS = {
 """What the faults of a database are as those of a file system; any other is `EIO`."""
 
 
-class _TableEntries:
-    """See `Entries`. Each look is one statement, so readers need no lock of the store's."""
+class TableEntries:
+    """See `Entries`. Each look is one statement, so readers need no lock of the store's.
+
+    Args:
+        connection: In autocommit mode. Within a transaction that is open there, changes are a part of it.
+    """
 
     passing = _PASSING
 
@@ -132,7 +136,7 @@ class SqliteStore(EntryStore):
 
     def __init__(self, connection: sqlite3.Connection, path: str | None, *, title: str) -> None:
         self._connection = connection
-        self._table = _TableEntries(connection)
+        self._table = TableEntries(connection)
         super().__init__(self._table, title=title)
         self._directory, self._name = -1, ""
         if path is not None:

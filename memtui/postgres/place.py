@@ -1,0 +1,212 @@
+"""Putting an engine together over memories on a server: `postgres://USER@HOST/DATABASE?store=NAME`.
+
+What this machine knows of them is in a state directory: a copy (see `memtui.postgres.journal`), and what is kept beside
+the memories of a folder as well, such as drafts.
+"""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.core.paths import format_path
+from memtui.core.settings import Settings
+from memtui.engine import Engine, JournalSource, Observer, RecordedState
+from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.journal.announcements import AnnouncementStore
+from memtui.journal.files import JournalFiles
+from memtui.journal.sqlite import Journal
+from memtui.postgres.dsn import parse_address
+from memtui.postgres.journal import ServerJournal
+from memtui.postgres.server import Server
+from memtui.store.base import Transaction
+from memtui.store.sqlite import SqliteStore
+
+COPY = "copy.db"
+"""The name of the copy in the state directory."""
+_LOOK_SECONDS = 3.0
+"""After which a copy looks for what is new, whether the bell rang or not."""
+_AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
+"""How long is waited before a server that is gone is tried again; the last one from then on."""
+
+
+class Follower:
+    """Keeps a copy like its server, in a thread of its own, from the first time that anybody watches the copy."""
+
+    def __init__(self, journal: ServerJournal) -> None:
+        self._journal = journal
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None
+
+    def start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._follow, name="memtui follow", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._end.set()
+        if self._thread is not None:
+            self._thread.join(_LOOK_SECONDS)
+
+    def _follow(self) -> None:
+        failures = 0
+        while not self._end.is_set():
+            try:
+                with self._journal.server.listen() as wait:
+                    failures = 0
+                    while not self._end.is_set():
+                        with contextlib.suppress(LockTimeout):
+                            self._journal.catch_up()
+                        wait(_LOOK_SECONDS)
+            except StateUnusable:
+                self._end.wait(_AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)])
+                failures += 1
+
+
+class _CopyFiles:
+    """See `RecordFiles`. Whoever asks for the bells has the copy follow its server from then on."""
+
+    def __init__(self, files: JournalFiles, follower: Follower) -> None:
+        self._files = files
+        self._follower = follower
+
+    @property
+    def directory(self) -> str | None:
+        return self._files.directory
+
+    @property
+    def bells(self) -> Sequence[str]:
+        self._follower.start()
+        return self._files.bells
+
+    def get_size(self) -> int:
+        return self._files.get_size()
+
+    def list_damaged(self) -> list[str]:
+        return self._files.list_damaged()
+
+
+class ServerStore(SqliteStore):
+    """The memories in a copy. See `Store`."""
+
+    _journal: ServerJournal
+    _follower: Follower
+
+    def follow(self, journal: ServerJournal, follower: Follower) -> None:
+        """Have changes be made in the journal's turn."""
+        self._journal = journal
+        self._follower = follower
+
+    def close(self) -> None:
+        self._follower.stop()
+        super().close()
+
+    def attach(self) -> int:
+        """See `Store.attach`: who does not follow the server asks it; while it is away, what is known here is shown."""
+        if not self._follower.is_running:
+            with contextlib.suppress(StateUnusable, LockTimeout):
+                self._journal.catch_up()
+        return 0
+
+    @contextlib.contextmanager
+    def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
+        with self._journal.turn:
+            self._journal.catch_up()
+            yield self
+
+
+def connect(
+    place: str,
+    *,
+    state: str | os.PathLike[str] | None = None,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> Engine:
+    """Open memories on a server.
+
+    Args:
+        place: Their address.
+        state: The directory for this machine's copy; by default one of their own.
+        read_only: Whether the memories are those of this moment, in a copy that cannot be changed.
+        settings: How commands behave.
+
+    Raises:
+        StateUnusable: The server cannot be reached, grants nothing, or holds no such store; or the copy cannot be used.
+    """
+    settings, title = settings or Settings(), format_path(place)
+    journal, path, where = _open_copy(place, state, settings)
+    try:
+        if read_only:
+            known = Journal.copy_from(path, has_entries=True)
+            journal.close()
+            store = SqliteStore(known.connection, None, title=title)
+            return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
+        followed = ServerStore.open(path, title=title)
+        follower = Follower(journal)
+        followed.follow(journal, follower)
+        journal.files = _CopyFiles(journal.files, follower)
+        return Engine(followed, journal, settings=settings, announced=AnnouncementStore(where))
+    except BaseException as error:
+        journal.close()
+        if isinstance(error, OSError):
+            raise StateUnusable(f"{title} cannot be used: {error.strerror}.") from error
+        raise
+
+
+def observe(
+    place: str, *, state: str | os.PathLike[str] | None = None, settings: Settings | None = None, look: bool = True
+) -> Observer:
+    """The memories of this moment, only to look at them: nothing is created or changed on the server. See `connect`."""
+    journal, path, where = _open_copy(place, state, settings or Settings())
+    journal.close()
+    known = Journal.copy_from(path, has_entries=True)
+    store = SqliteStore(known.connection, None, title=format_path(place))
+    recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(place))
+    observer = Observer(store, known, settings=settings, announced=AnnouncementStore(where), recorded=recorded)
+    try:
+        if look:
+            observer.reconcile()
+    except BaseException:
+        observer.close()
+        raise
+    return observer
+
+
+def open_store(place: str) -> SqliteStore:
+    """The memories of this moment, without their record: nothing is created or changed. See `connect`."""
+    journal, path, _ = _open_copy(place, None, Settings())
+    journal.close()
+    known = Journal.copy_from(path, has_entries=True)
+    return SqliteStore(known.connection, None, title=format_path(place))
+
+
+def update_copy(place: str, state: str | os.PathLike[str] | None = None) -> str:
+    """The path of this machine's copy, which is brought up to date. See `connect`."""
+    journal, path, _ = _open_copy(place, state, Settings())
+    journal.close()
+    return path
+
+
+def _open_copy(place: str, state: str | os.PathLike[str] | None, settings: Settings) -> tuple[ServerJournal, str, Path]:
+    """This machine's copy as the server is now, its path, and the state directory. Raises `StateUnusable`."""
+    address = parse_address(place)
+    where = get_state_directory(place, state)
+    try:
+        make_private_directory(where)
+        path = str(where / COPY)
+        journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), seconds=settings.lock_seconds)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error
+    try:
+        journal.catch_up()
+    except BaseException:
+        journal.close()
+        raise
+    return journal, path, where

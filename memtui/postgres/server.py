@@ -1,0 +1,320 @@
+"""The calls of a server: what came after an event, and adding others behind it. One function there for each.
+
+A call whose connection goes is not done, or done: `append` asks for which, and never adds anything twice, as an event
+is added behind the very one that it follows.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+from psycopg import errors
+
+from memtui.core.errors import LockTimeout, StateUnusable, UnsettledChange
+from memtui.postgres.dsn import Address
+
+SCHEMA = 1
+"""The newest schema of a server that this memtui knows."""
+_CONNECT_SECONDS = 5
+_AGAIN_SECONDS = (0.0, 0.1, 0.5, 1.0, 2.0)
+"""How long is waited before each try to reach a server again that a call was lost on."""
+_PAGE = 2_000
+"""Events in one answer."""
+_OPTIONS = {
+    "application_name": "memtui",
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+_OVERTAKEN, _DIVERGED, _NO_RIGHT, _FORGED, _BROKEN = "MT001", "MT002", "MT003", "MT004", "MT005"
+_PREFIX = "MT"
+_Result = TypeVar("_Result")
+
+
+class Overtaken(Exception):
+    """Other events came before: what was to be added is to be planned anew."""
+
+
+class Unreachable(StateUnusable):
+    """The server cannot be reached, or does not answer in time."""
+
+
+class Diverged(StateUnusable):
+    """The server's record does not go on from what was read there before."""
+
+
+class ServerEvent(NamedTuple):
+    """An event as the server keeps it; its texts are bytes, or `None`."""
+
+    seq: int
+    body: bytes
+    hash: bytes
+    answer: bytes | None
+    arguments: bytes | None
+
+
+class News(NamedTuple):
+    """What came after an event.
+
+    Attributes:
+        versions: The versions that came with them, by SHA-256; `None` for one that was removed since.
+        removed: Versions that they removed.
+        silenced: The numbers of events whose texts they removed.
+    """
+
+    events: list[ServerEvent]
+    versions: dict[str, bytes | None]
+    removed: list[str]
+    silenced: list[int]
+
+
+class Addition(NamedTuple):
+    """What is added to a store in one step; see `News`."""
+
+    events: Sequence[ServerEvent]
+    versions: Mapping[str, bytes | None]
+    removed: Sequence[str] = ()
+    silenced: Sequence[int] = ()
+
+
+class Server:
+    """A store on a server. Calls may come from any thread, one at a time; each opens a connection if there is none.
+
+    Args:
+        seconds: For how long a call waits for others that add to the store.
+    """
+
+    def __init__(self, address: Address, *, seconds: float = 5.0) -> None:
+        self.address = address
+        self._seconds = seconds
+        self._lock = threading.RLock()
+        self._connection: psycopg.Connection[Any] | None = None
+        self._is_locked = False
+        self._was_sent = False
+        self.problem = ""
+        """Why the last call could not reach the server; empty if it did."""
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+
+    def get_number(self) -> int:
+        """The number by which the bell names the store. Raises `StateUnusable`."""
+        number, version = self._call("SELECT * FROM memtui.get_number(%s)", self.address.store)[0]
+        if version > SCHEMA:
+            raise StateUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
+        return int(number)
+
+    def get_after(self, seq: int, hash: bytes) -> News:
+        """What came after an event, or a first part of it.
+
+        Raises:
+            Diverged: There is no such event.
+            StateUnusable: It cannot be asked.
+        """
+        rows = self._call("SELECT * FROM memtui.get_after(%s, %s, %b, %s)", self.address.store, seq, hash, _PAGE)
+        news = News([], {}, [], [])
+        for sort, number, one, two, three, four in rows:
+            if sort == "event":
+                news.events.append(ServerEvent(number, one, two, three, four))
+            elif sort == "version":
+                news.versions[one.hex()] = two
+            elif sort == "removed version":
+                news.removed.append(one.hex())
+            else:
+                news.silenced.append(number)
+        return news
+
+    def append(self, base: int, added: Addition) -> None:
+        """Add events behind number `base`.
+
+        Raises:
+            Overtaken: That is not the last one any more. Nothing was added.
+            UnsettledChange: The server went away, and nobody knows whether they were added.
+            StateUnusable: Nothing was added, for another reason.
+        """
+        events = added.events
+        values = (
+            self.address.store,
+            base,
+            [each.body for each in events],
+            [each.hash for each in events],
+            [each.answer for each in events],
+            [each.arguments for each in events],
+            [bytes.fromhex(sha256) for sha256 in added.versions],
+            list(added.versions.values()),
+            [bytes.fromhex(sha256) for sha256 in added.removed],
+            list(added.silenced),
+        )
+        for is_last in (False, True):
+            had_connection = self._connection is not None
+            try:
+                self._call(_APPEND, *values, retry=False)
+                return
+            except Unreachable:
+                if not self._was_sent:
+                    raise
+                if self._was_added(base, events[-1].hash if events else b""):
+                    return
+                if is_last or not had_connection:  # else it may be one that had gone long before
+                    raise
+
+    def lock(self) -> None:
+        """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `StateUnusable`."""
+        with self._lock:
+            if not self._is_locked:
+                self._call("SELECT memtui.lock(%s)", self.address.store)
+                self._is_locked = True
+
+    def unlock(self) -> None:
+        with self._lock:
+            if self._is_locked:
+                self._is_locked = False
+                with contextlib.suppress(StateUnusable):  # the lock goes with the connection
+                    self._call("SELECT memtui.unlock(%s)", self.address.store, retry=False)
+
+    def ring(self) -> None:
+        """Tell the others that there is something new; whom it does not reach looks by itself."""
+        with contextlib.suppress(StateUnusable):
+            self._call("SELECT memtui.ring(%s)", self.address.store, retry=False)
+
+    @contextlib.contextmanager
+    def listen(self) -> Iterator[Callable[[float], bool]]:
+        """On a connection of its own: a function that waits for the bell, at most for some seconds.
+
+        Raises:
+            StateUnusable: It cannot be reached. The function raises it as well.
+        """
+        number = str(self.get_number())
+        with _translate():
+            connection = self._connect()
+        try:
+            with _translate():
+                connection.execute("LISTEN memtui")
+
+            def wait(seconds: float) -> bool:
+                with _translate():
+                    rang = [each.payload for each in connection.notifies(timeout=seconds, stop_after=1)]
+                    rang += [each.payload for each in connection.notifies(timeout=0)]
+                    return number in rang
+
+            yield wait
+        finally:
+            connection.close()
+
+    # Inside
+
+    def _was_added(self, base: int, hash: bytes) -> bool:
+        """Whether events were added behind a number before the connection went; the last one has this hash.
+
+        Raises:
+            Overtaken: Others were.
+            UnsettledChange: The server cannot be asked.
+        """
+        for seconds in _AGAIN_SECONDS:
+            time.sleep(seconds)  # a server that was started again needs a moment
+            try:
+                # Behind the same lock as the call that was lost: that is over, one way or the other.
+                self.lock()
+                try:
+                    row = self._call("SELECT memtui.find(%s, %s, %b)", self.address.store, base, hash)[0]
+                finally:
+                    self.unlock()
+            except (StateUnusable, LockTimeout):
+                continue
+            if row[0] is None:
+                return False
+            if not row[0]:
+                raise Overtaken
+            return True
+        raise UnsettledChange("The server went away, and nobody knows whether the change was made.")
+
+    def _call(self, sql: str, *values: object, retry: bool = True) -> list[tuple[Any, ...]]:
+        """The rows of a statement. One that only asks is asked again where its connection had gone."""
+        with self._lock:
+            was_open = self._connection is not None
+            self._was_sent = False
+            try:
+                with _translate():
+                    if self._connection is None:
+                        self._connection = self._connect()
+                        self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
+                    self._was_sent = True
+                    rows = self._connection.execute(sql, values, binary=True).fetchall()
+                self.problem = ""
+                return rows
+            except Unreachable as error:
+                self._drop()
+                if retry and was_open:
+                    return self._call(sql, *values, retry=False)
+                self.problem = str(error)
+                raise
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(
+            self.address.dsn, autocommit=True, connect_timeout=_CONNECT_SECONDS, prepare_threshold=2, **_OPTIONS
+        )
+        if connection.info.parameter_status("server_encoding") != "UTF8":
+            connection.close()
+            raise StateUnusable("The server's database is not in UTF-8. Create one that is: createdb -E UTF8")
+        return connection
+
+    def _drop(self) -> None:
+        self._is_locked = False
+        if self._connection is not None:
+            with contextlib.suppress(psycopg.Error):
+                self._connection.close()
+            self._connection = None
+
+
+_APPEND = (
+    "SELECT memtui.append(%s, %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
+    "%b::bytea[], %b::bigint[])"
+)
+
+
+@contextlib.contextmanager
+def _translate() -> Iterator[None]:
+    """Have errors of the driver's come as ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise describe_error(error) from error
+
+
+def describe_error(error: psycopg.Error) -> Exception:
+    """An error of the driver's as one of ours."""
+    code, words = error.sqlstate or "", _get_words(error)
+    match code:
+        case "MT001":
+            return Overtaken()
+        case "MT002":
+            return Diverged("The server's record does not go on from what was read there before.")
+        case "MT003":
+            return StateUnusable("The server grants no such right in this store, or has no such store.")
+        case "MT004":
+            return StateUnusable(f"The server refused an event: it was {words}.")
+        case "MT005":
+            return StateUnusable(f"The server refused an event as broken: {words}.")
+        case "3F000" | "42883" | "42P01":
+            return StateUnusable("The database holds no memories yet. Prepare it with: memtui admin init")
+        case "55P03":
+            return LockTimeout("Another program keeps the store on the server locked.")
+        case "42501":
+            return StateUnusable("The server grants this user nothing. An owner can: memtui admin grant")
+    if isinstance(error, errors.DiskFull | errors.OutOfMemory):
+        return StateUnusable(f"The server has no room: {words}.")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return Unreachable(f"The server cannot be reached: {words}.")
+    return StateUnusable(f"The server failed: {words}.")
+
+
+def _get_words(error: psycopg.Error) -> str:
+    """What the server or the driver says, in one line that names no password."""
+    words = error.diag.message_primary or str(error)
+    line = next((each.strip() for each in words.splitlines() if each.strip()), "no reason was given")
+    return line.rstrip(".")
