@@ -98,7 +98,8 @@ def connect(
     if (place := resolve_place(folder)).startswith(SQLITE):
         return sqlite_file.connect(place, state=state, read_only=read_only, settings=settings)
     if place.startswith(SERVER):
-        return load_postgres().connect(place, state=state, read_only=read_only, settings=settings)
+        opened: Engine = load_postgres().connect(place, state=state, read_only=read_only, settings=settings)
+        return opened
     path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
     journal = where / JOURNAL
@@ -222,7 +223,8 @@ def observe(
     if place.startswith(SERVER):
         if journal is not None:
             raise StateUnusable("A server holds its own record: a journal cannot be named for it.")
-        return load_postgres().observe(place, state=state, settings=settings, look=look)
+        observed: Observer = load_postgres().observe(place, state=state, settings=settings, look=look)
+        return observed
     path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
     if journal is not None:

@@ -14,7 +14,7 @@ VERBS = VerbRegistry(
         "undo": ("undo", "redo", "restore"),
         "change": ("mv", "cp", "rm", "merge", "split", "protect", "prune", "redact", "copy"),
         "agents": ("chat", "run", "mcp", "hook", "serve", "replay"),
-        "set up": ("config", "doctor", "completion", "help"),
+        "set up": ("config", "doctor", "admin", "completion", "help"),
     },
     modules={
         "links": "graph",

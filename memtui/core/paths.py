@@ -203,7 +203,7 @@ def resolve_place(place: str | os.PathLike[str]) -> str:
 
 def _complete_address(address: str) -> str:
     """An address in one form: with the short scheme, and with a store."""
-    start, mark, query = address.partition("?")
+    start, _, query = address.partition("?")
     named = any(pair.startswith("store=") for pair in query.split("&"))
     query = query if named else "&".join(filter(None, (query, f"store={STORE}")))
     return f"{SERVER[0]}{start.partition('://')[2]}?{query}"

@@ -19,8 +19,6 @@ from memtui.postgres.server import SCHEMA, describe_error
 
 OWNER, USER = "memtui_owner", "memtui_user"
 RIGHTS = ("read", "write", "redact")
-TENANT = "main"
-"""The tenant where none is named."""
 _MIGRATING = 1835363701
 """The advisory lock under which the schema is changed."""
 _PASSWORD_BYTES = 24
@@ -30,8 +28,9 @@ class Step(NamedTuple):
     """A statement, in words what it makes, and the role that runs it where that is another one."""
 
     words: str
-    statement: sql.Composable
+    statement: sql.SQL | sql.Composed
     role: str | None = None
+    is_secret: bool = False
 
 
 class Grant(NamedTuple):
@@ -89,12 +88,16 @@ class Admin:
             script = files("memtui.postgres").joinpath("schema", f"{version:03}.sql").read_text("utf-8")
             note = sql.SQL("INSERT INTO memtui.migrations VALUES ({}, now())").format(version)
             steps += [
-                Step(f"schema {version}", sql.SQL(script), role=OWNER),  # type: ignore[arg-type]
+                Step(f"schema {version}", sql.SQL(script), role=OWNER),
                 Step(f"its number, {version}", note, role=OWNER),
             ]
         user = self._ask("SELECT session_user")[0][0]
         grant = Grant(str(user), tenant, None, RIGHTS, None)
-        return [*steps, *self.plan_tenant(tenant, is_new=there == 0), *self.plan_grant(grant, is_new=there == 0)]
+        is_new = there == 0
+        granted = "SELECT 1 FROM memtui.grants WHERE role = %s AND store IS NULL"
+        if is_new or not self._ask(granted, grant.role):
+            steps += [*self.plan_tenant(tenant, is_new=is_new), *self.plan_grant(grant, is_new=is_new)]
+        return steps
 
     def plan_tenant(self, name: str, *, is_new: bool = False) -> list[Step]:
         """A tenant, whose memories no role of another one reaches."""
@@ -151,7 +154,7 @@ class Admin:
         with _translate():
             hashed = self._connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
         change = sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(role), hashed.decode())
-        return [Step(f"a new password for {role}", change)], password
+        return [Step(f"a new password for {role}", change, is_secret=True)], password
 
     def format(self, step: Step) -> str:
         """A statement as it will be run, in one line where it is short."""
@@ -171,7 +174,7 @@ class Admin:
     def _ask(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with _translate():
             try:
-                return self._connection.execute(statement, values).fetchall()  # type: ignore[arg-type]
+                return self._connection.execute(statement, values).fetchall()
             finally:
                 self._connection.rollback()
 

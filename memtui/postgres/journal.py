@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.core.attributes import Attributes
 from memtui.core.errors import LockTimeout, StateUnusable, UnsettledChange
-from memtui.core.events import EntryKind, Event, Version, squash_changes
+from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
 from memtui.journal import chain
@@ -197,7 +197,10 @@ class ServerJournal(Journal):
     ) -> Intent:
         with self.turn:
             self.deferred.flush()
-            if not final:
+            if not final:  # it is recorded once it has come to pass here, and must not be refused then
+                bound = self.server.check()[1]
+                if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
+                    raise StateUnusable(f"The server takes from this user only what the agent {bound} does.")
                 self._lock_server()
             with self._keep_busy():
                 linked = self._send([*found, event] if final else found, texts, again=False)

@@ -16,7 +16,7 @@ from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.fs.state import get_state_directory, make_private_directory
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.files import JournalFiles
+from memtui.journal.record import RecordFiles
 from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
@@ -72,7 +72,7 @@ class Follower:
 class _CopyFiles:
     """See `RecordFiles`. Whoever asks for the bells has the copy follow its server from then on."""
 
-    def __init__(self, files: JournalFiles, follower: Follower) -> None:
+    def __init__(self, files: RecordFiles, follower: Follower) -> None:
         self._files = files
         self._follower = follower
 

@@ -23,7 +23,7 @@ _AGAIN_SECONDS = (0.0, 0.1, 0.5, 1.0, 2.0)
 """How long is waited before each try to reach a server again that a call was lost on."""
 _PAGE = 2_000
 """Events in one answer."""
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "application_name": "memtui",
     "keepalives_idle": 5,
     "keepalives_interval": 2,
@@ -102,12 +102,16 @@ class Server:
         with self._lock:
             self._drop()
 
-    def get_number(self) -> int:
-        """The number by which the bell names the store. Raises `StateUnusable`."""
-        number, version = self._call("SELECT * FROM memtui.get_number(%s)", self.address.store)[0]
+    def check(self) -> tuple[int, str | None]:
+        """The number by which the bell names the store, and the only agent that the role may sign as, if any.
+
+        Raises:
+            StateUnusable: It cannot be used.
+        """
+        number, version, agent = self._call("SELECT * FROM memtui.get_number(%s)", self.address.store)[0]
         if version > SCHEMA:
             raise StateUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
-        return int(number)
+        return number, agent
 
     def get_after(self, seq: int, hash: bytes) -> News:
         """What came after an event, or a first part of it.
@@ -189,7 +193,7 @@ class Server:
         Raises:
             StateUnusable: It cannot be reached. The function raises it as well.
         """
-        number = str(self.get_number())
+        number = str(self.check()[0])
         with _translate():
             connection = self._connect()
         try:

@@ -58,6 +58,7 @@ merge notes/old.md notes/today.md
 merge notes/old.md notes/today.md --dry-run
 split notes/old.md --json
 split --help
+admin --help
 copy --help
 protect notes
 prune --older-than 1d

@@ -228,13 +228,14 @@ BEGIN
     PERFORM pg_notify('memtui', entered.id::text);
 END $$;
 
--- The number by which the bell names a store, and that of the schema.
-CREATE FUNCTION memtui.get_number(store text) RETURNS TABLE (number integer, version integer)
+-- The number by which the bell names a store, that of the schema, and the only name that the role signs with, if any.
+CREATE FUNCTION memtui.get_number(store text) RETURNS TABLE (number integer, version integer, agent text)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE entered memtui.stores;
 BEGIN
     entered := memtui.enter(store, 'read');
-    RETURN QUERY SELECT entered.id, max(m.version) FROM memtui.migrations AS m;
+    RETURN QUERY SELECT entered.id, max(m.version), (SELECT g.agent FROM memtui.grants AS g WHERE g.role = session_user
+        AND (g.store = entered.name OR g.store IS NULL) ORDER BY g.store NULLS LAST LIMIT 1) FROM memtui.migrations AS m;
 END $$;
 
 REVOKE ALL ON ALL TABLES IN SCHEMA memtui FROM PUBLIC;
