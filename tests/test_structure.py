@@ -11,6 +11,8 @@ from tests.modules import iter_module_names
 
 MOST_METHODS = 60
 """Functions and properties of a class, with what it inherits from ours."""
+WHOLE = {"memtui.journal.sqlite.Journal"}
+"""Classes that are used by themselves: one that extends them is counted for what it does otherwise."""
 
 
 def _iter_classes() -> Iterator[type]:
@@ -22,6 +24,7 @@ def _iter_classes() -> Iterator[type]:
 def _count_methods(owner: type) -> int:
     kinds = (FunctionType, property, classmethod, staticmethod)
     ours = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "memtui"]
+    ours = [base for base in ours if base is owner or f"{base.__module__}.{base.__qualname__}" not in WHOLE]
     return sum(isinstance(member, kinds) for base in ours for member in vars(base).values())
 
 

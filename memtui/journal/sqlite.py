@@ -67,7 +67,7 @@ _SUSPECT = ".suspect"
 """Ending of a file beside the journal that marks it as damaged."""
 
 
-class _WriteTransaction:
+class WriteTransaction:
     """A transaction of SQLite's that writes: committed at its end, or taken back where something is raised.
 
     Args:
@@ -338,7 +338,7 @@ class Journal:
     def repair(self, unseen: Sequence[int], make_event: Callable[["RepairReport"], Event]) -> "RepairReport":
         from memtui.journal.repair import remake_tables  # noqa: PLC0415 - start-up: seldom asked
 
-        with _WriteTransaction(self, durable=True):
+        with WriteTransaction(self, durable=True):
             report = remake_tables(self._db, _encode_stamp(unseen))
             self._noted.forget()
             if report:
@@ -351,7 +351,7 @@ class Journal:
         unlike = [path for path, sha256 in hashes.items() if known.get(path, sha256) != sha256]
         if unlike:
             stamp = _encode_stamp(unseen)
-            with _WriteTransaction(self, durable=False):
+            with WriteTransaction(self, durable=False):
                 self._db.executemany(
                     "UPDATE known SET stamp = ? WHERE path = ?", [(stamp, encode_path(path)) for path in unlike]
                 )
@@ -391,7 +391,7 @@ class Journal:
         durable: bool = True,
         final: bool = False,  # noqa: ARG002 - the intent and its event are kept in one place
     ) -> Intent:
-        with _WriteTransaction(self, durable=durable):
+        with WriteTransaction(self, durable=durable):
             self._store_texts(texts)
             if found:
                 self._chain_events(found)
@@ -404,7 +404,7 @@ class Journal:
 
     def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:
         try:
-            with _WriteTransaction(self, durable=durable, flush=False):  # what waits comes after it
+            with WriteTransaction(self, durable=durable, flush=False):  # what waits comes after it
                 seq, previous = self._read_head()
                 event = intent.event
                 if seq + 1 != intent.seq or self._noted.note_first_look((event,))[0] is not event:
@@ -418,7 +418,7 @@ class Journal:
             return self.append_events([intent.event], known=known, intent=intent.id)[-1]
 
     def drop_intent(self, intent: int) -> None:
-        with _WriteTransaction(self, durable=True):
+        with WriteTransaction(self, durable=True):
             self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
     def append_events(
@@ -430,7 +430,7 @@ class Journal:
         intent: int | None = None,
         durable: bool = True,
     ) -> list[Event]:
-        with _WriteTransaction(self, durable=durable):
+        with WriteTransaction(self, durable=durable):
             self._store_texts(texts or {})
             recorded = self._chain_events(events)
             self._store_known(known or {})
@@ -439,7 +439,7 @@ class Journal:
         return recorded
 
     def _append_deferred(self, events: Sequence[Event], texts: Mapping[str, bytes]) -> list[Event]:
-        with _WriteTransaction(self, durable=False, flush=False):
+        with WriteTransaction(self, durable=False, flush=False):
             self._store_texts(texts)
             return self._chain_events(events)
 
@@ -450,7 +450,7 @@ class Journal:
             events: Canonical bytes and events, which must follow on the last one here: that is not checked again.
             texts: Bytes by SHA-256; `None` for a version that was removed.
         """
-        with _WriteTransaction(self, durable=False):
+        with WriteTransaction(self, durable=False):
             self._store_texts({sha256: data for sha256, data in texts.items() if data is not None})
             gone = [(bytes.fromhex(sha256),) for sha256, data in texts.items() if data is None]
             self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", gone)
@@ -463,7 +463,7 @@ class Journal:
         Events, hashes and reasons stay. Until `checkpoint(thoroughly=True)` the file may still hold the bytes. The
         `events` of the redaction together name the hash of each text in `redacted`; they are returned as recorded.
         """
-        with _WriteTransaction(self, durable=True):
+        with WriteTransaction(self, durable=True):
             self._db.executemany(
                 "UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?",
                 [(bytes.fromhex(sha256),) for sha256 in versions],
@@ -496,7 +496,7 @@ class Journal:
             raise ValueError(f"{name} is recorded by an event")
         if name in POSITIONS and self._noted.get_value(name) is not None:
             return  # it came to pass once
-        with _WriteTransaction(self, durable=False):
+        with WriteTransaction(self, durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     # Inside
@@ -534,7 +534,7 @@ class Journal:
         if self._path is None:  # nothing of it is to stand on a disk, not even for a moment
             self._db.execute("PRAGMA temp_store = MEMORY")
         # Without a log a power cut could damage the file.
-        self._must_sync = self._set_journal_mode() not in ("wal", "memory")
+        self._must_sync = _set_journal_mode(self._db) not in ("wal", "memory")
         if version < 2:
             script = SCHEMA if version == 0 else TO_2
             if self._has_entries and version == 0:
@@ -556,7 +556,7 @@ class Journal:
             self._check_integrity()
 
     def _update_schema(self) -> None:
-        with _WriteTransaction(self, durable=True):
+        with WriteTransaction(self, durable=True):
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             if version < GUARDED:  # what guards memories was kept without an event
                 self._db.execute("DROP INDEX IF EXISTS noting")
@@ -567,17 +567,6 @@ class Journal:
                 self._db.executemany("DELETE FROM notes WHERE name = ?", [(name,) for name in GUARDS])
             if version < VERSION:  # else another process was faster
                 self._db.execute(f"PRAGMA user_version = {VERSION}")
-
-    def _set_journal_mode(self) -> str:
-        """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
-        deadline = time.monotonic() + BUSY_MS / 1000
-        while True:
-            try:
-                return str(self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0])
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in _IN_USE or time.monotonic() >= deadline:
-                    raise
-                time.sleep(_AGAIN_SECONDS)
 
     def _check_file_identity(self) -> None:
         """Raise `StateUnusable` if the path no longer names the opened file: what is written would be lost."""
@@ -594,10 +583,6 @@ class Journal:
             raise StateUnusable("The journal was removed or replaced while it was open. Open the folder again.")
         if not seen.st_size:
             raise StateUnusable("The journal was emptied while it was open. Open the folder again.")
-
-    def _write(self) -> _WriteTransaction:
-        """A transaction that does not wait for the disk, nor for what waits to be recorded."""
-        return _WriteTransaction(self, durable=False, flush=False)
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         if self.deferred.is_waiting:
@@ -689,6 +674,18 @@ class Journal:
             pass
         with contextlib.suppress(OSError):
             os.unlink(self._path + _SUSPECT)
+
+
+def _set_journal_mode(connection: sqlite3.Connection) -> str:
+    """Write ahead, and tell how it is written. While others make the same file, SQLite gives up at once."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _IN_USE or time.monotonic() >= deadline:
+                raise
+            time.sleep(_AGAIN_SECONDS)
 
 
 def _unpack(packed: int, data: bytes) -> bytes:

@@ -19,7 +19,7 @@ from memtui.fs.locks import hold_lock
 from memtui.journal import chain
 from memtui.journal.deferred import DeferredEvents
 from memtui.journal.record import Intent, KnownPath
-from memtui.journal.sqlite import Journal
+from memtui.journal.sqlite import Journal, WriteTransaction
 from memtui.postgres.server import Addition, Diverged, News, Overtaken, Server, ServerEvent
 from memtui.store.base import ConcurrentChange
 from memtui.store.sqlite import LOCK, TableEntries
@@ -142,7 +142,7 @@ class ServerJournal(Journal):
             texts = [None if text is None else text.decode("utf-8") for text in (each.answer, each.arguments)]
             event = chain.decode_event(each.body, answer=texts[0], arguments=texts[1], hash=each.hash)
             events.append((each.body, event))
-        with self._write():
+        with WriteTransaction(self, durable=False, flush=False):
             self._store_texts({sha256: data for sha256, data in news.versions.items() if data is not None})
             self._forget([*news.removed, *(sha256 for sha256, data in news.versions.items() if data is None)])
             for body, event in events:
@@ -204,7 +204,7 @@ class ServerJournal(Journal):
                 self._lock_server()
             with self._keep_busy():
                 linked = self._send([*found, event] if final else found, texts, again=False)
-            with self._write():
+            with WriteTransaction(self, durable=False, flush=False):
                 self._store_texts(texts)
                 for body, each in linked[: len(found)]:
                     self._insert_event(each, body)
@@ -246,7 +246,7 @@ class ServerJournal(Journal):
                 self._lock_server()
             with self._keep_busy():
                 linked = self._send(events, texts or {}, again=True) if events else []
-            with self._write():
+            with WriteTransaction(self, durable=False, flush=False):
                 self._store_texts(texts or {})
                 for body, event in linked:
                     self._insert_event(event, body)
@@ -262,7 +262,7 @@ class ServerJournal(Journal):
             raise StateUnusable("Another event is about to be recorded.")
         with self._keep_busy():
             linked = self._send(events, texts, again=True)
-        with self._write():
+        with WriteTransaction(self, durable=False, flush=False):
             self._store_texts(texts)
             for body, event in linked:
                 self._insert_event(event, body)
@@ -274,7 +274,7 @@ class ServerJournal(Journal):
             self._lock_server()
             with self._keep_busy():
                 linked = self._send(events, {}, again=False, removed=list(versions), silenced=list(texts))
-            with self._write():
+            with WriteTransaction(self, durable=False, flush=False):
                 self._forget(versions)
                 self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in texts])
                 for body, event in linked:

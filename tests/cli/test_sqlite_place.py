@@ -86,7 +86,7 @@ def test_who_only_reads_makes_none(run: Any, tmp_path: Path, words: tuple[str, .
     ("words", "said"),
     [
         (("chat", "--agent", "gemini", "-p", "hello", "{}"), "gemini works on files, and there are none"),
-        (("hook", "install", "--dir", "{}", "--yes"), "The memories of a SQLite file have none: use memtui mcp"),
+        (("hook", "install", "--dir", "{}", "--yes"), "Memories in a database have none: use memtui mcp"),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
 )

@@ -104,7 +104,7 @@ def read_tree(folder: Path) -> Tree:
 @contextmanager
 def watching(watch: Watch) -> Iterator[None]:
     """Have every commit and every sync of the folder noted."""
-    end, sync = sqlite._WriteTransaction.__exit__, FolderStore.sync_paths
+    end, sync = sqlite.WriteTransaction.__exit__, FolderStore.sync_paths
 
     def end_noted(self: Any, kind: Any, error: BaseException | None, trace: Any) -> None:
         end(self, kind, error, trace)
@@ -115,12 +115,12 @@ def watching(watch: Watch) -> Iterator[None]:
         sync(self, paths)
         watch.settle()
 
-    sqlite._WriteTransaction.__exit__ = end_noted  # type: ignore[method-assign]
+    sqlite.WriteTransaction.__exit__ = end_noted  # type: ignore[method-assign]
     FolderStore.sync_paths = sync_noted  # type: ignore[method-assign]
     try:
         yield
     finally:
-        sqlite._WriteTransaction.__exit__ = end  # type: ignore[method-assign]
+        sqlite.WriteTransaction.__exit__ = end  # type: ignore[method-assign]
         FolderStore.sync_paths = sync  # type: ignore[method-assign]
 
 
