@@ -1,4 +1,4 @@
-"""Copying memories with all that happened to them to another place: a folder, or one SQLite file.
+"""Copying memories with all that happened to them to another place: a folder, one SQLite file, or a server.
 
 The copy's journal is the same database, so a head that was noted before still holds, and every version is there. The
 files are written under the writer lock of the place they come from. Nothing is ever copied over something else.
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtui import memory
 from memtui.core.errors import FolderMissing, MemtuiError
 from memtui.core.events import EntryKind, sha256
-from memtui.core.paths import SQLITE, MemoryPath, format_path, resolve_place
+from memtui.core.paths import SERVER, SQLITE, MemoryPath, format_path, resolve_place
 from memtui.core.settings import Settings
 from memtui.fs.state import get_state_directory, make_private_directory, remember_folder
 from memtui.journal.record import KnownPath
@@ -57,7 +57,8 @@ def copy(
 
     Args:
         source: A folder, or `sqlite:` and a file.
-        target: A folder that is empty or not there, or `sqlite:` and a file that is not there.
+        target: A folder that is empty or not there, `sqlite:` and a file that is not there, or the address of a store
+            that holds nothing.
         state: The directory of the source's journal.
         settings: How the source is opened.
 
@@ -77,10 +78,14 @@ def copy(
             journal.get_totals()  # what waits to be recorded is recorded
             if target.startswith(SQLITE):
                 return _copy_to_file(engine.store, journal, target)
+            if target.startswith(SERVER):
+                return _copy_to_server(engine.store, journal, target)
             return _copy_to_folder(engine.store, journal, target)
 
 
 def _check_target(source: str, target: str) -> None:
+    if target.startswith(SERVER):
+        return  # what is there is compared
     path, shown = target.removeprefix(SQLITE), format_path(target)
     is_file = target.startswith(SQLITE)
     if path.startswith(source.rstrip("/") + "/"):
@@ -138,6 +143,19 @@ def _copy_to_folder(source: ReadableStore, journal: Journal, target: str) -> Cop
     remember_folder(where, target)
     memory.note_begun(where)
     return done
+
+
+def _copy_to_server(source: ReadableStore, journal: Journal, target: str) -> Copied:
+    """The events say what stands where: what none of them could read is left."""
+    head = memory.load_upload()(journal, target)
+    known = journal.get_known_below("")
+    left = [path for path, each in known.items() if each.version.kind is EntryKind.OTHER or not _is_held(each)]
+    files = sum(node.kind in (EntryKind.FILE, EntryKind.LINK) for node in source.scan(MemoryPath()))
+    return Copied(files - len(left), tuple(left), head)
+
+
+def _is_held(known: KnownPath) -> bool:
+    return known.version.kind is EntryKind.DIRECTORY or known.version.sha256 is not None
 
 
 def _make_part_name(path: str) -> str:

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -317,6 +317,14 @@ def load_postgres() -> ModuleType:
             "Memories on a server need a driver. Install it with: pip install 'memtui[postgres]'"
         ) from error
     return place
+
+
+def load_upload() -> Callable[[Record, str], tuple[int, str]]:
+    """What adds a record to a server. Raises as `load_postgres`."""
+    load_postgres()
+    from memtui.postgres.upload import upload  # noqa: PLC0415 - an extra
+
+    return upload
 
 
 def _open_named_journal(path: str) -> tuple[Journal, RecordedState]:

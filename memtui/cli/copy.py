@@ -14,8 +14,8 @@ from memtui.core.wording import format_count
 
 def add_copy_options(parser: Parser) -> None:
     """Declare the arguments of `copy`."""
-    parser.add_value("source", "FROM", "a folder, or sqlite:FILE")
-    parser.add_value("target", "TO", "an empty or new folder, or a new sqlite:FILE")
+    parser.add_value("source", "FROM", "a folder, sqlite:FILE or an address")
+    parser.add_value("target", "TO", "an empty or new folder, a new sqlite:FILE, or a store")
 
 
 def run_copy(options: Options, given: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 import memtui
+from memtui import copying
 from memtui.core.errors import StateUnusable
 from memtui.engine import Engine
 from memtui.postgres.admin import Admin, Grant
@@ -238,3 +239,32 @@ def test_verbs_work_on_it(run_verb: Any, place: str) -> None:
     assert "Intact" in run_verb("verify", place)
     assert "/memories/a.md" in run_verb("log", place)
     assert "ok 1" in run_verb("audit", place)
+
+
+def test_a_folder_is_copied_there_and_back_with_its_history(place: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with memtui.open(tmp_path / "folder") as engine:
+        for number in range(250):
+            create(engine, f"n{number % 7}/a{number % 50}.md", f"{number}\n")
+        assert not ask(engine, "rename", "", old_path="/memories/n1", new_path="/memories/moved").is_error
+        head = engine.get_head()
+        engine.redact(match="17\n", reason="a test")
+        head, held = engine.get_head(), read_all(engine)
+    done = copying.copy(tmp_path / "folder", place)
+    assert (done.head, done.files, done.left) == (head, len(held), ())
+    assert copying.copy(tmp_path / "folder", place).head == head, "what is there is not added again"
+    with memtui.open(place) as engine:
+        assert (engine.get_head(), read_all(engine)) == (head, held)
+        assert engine.reconcile() == 0
+        assert engine.journal.verify().is_intact
+        create(engine, "more.md", "more\n")
+        head = engine.get_head()
+    (tmp_path / "second").mkdir()
+    with memtui.open(tmp_path / "second") as engine:
+        create(engine, "x.md", "x\n")
+    with pytest.raises(StateUnusable, match="holds other memories"):
+        copying.copy(tmp_path / "second", place)
+    copying.copy(place, tmp_path / "back")
+    with memtui.open(tmp_path / "back") as engine:
+        assert engine.get_head() == head
+        assert read_all(engine) == {**held, "more.md": b"more\n"}
