@@ -4,9 +4,8 @@ Needs a role that may create roles and own the database. Agents get roles of the
 the schema and nothing else (`schema/*.sql`).
 """
 
-import contextlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from psycopg import sql
 
 from memtui.core.errors import StateUnusable
 from memtui.postgres.dsn import Address
-from memtui.postgres.server import SCHEMA, describe_error
+from memtui.postgres.server import SCHEMA, translate_errors
 
 OWNER, USER = "memtui_owner", "memtui_user"
 RIGHTS = ("read", "write", "redact")
@@ -52,7 +51,7 @@ class Admin:
     """A connection of somebody who may prepare a database. Raises `StateUnusable` where there is none."""
 
     def __init__(self, address: Address) -> None:
-        with _translate():
+        with translate_errors():
             self._connection: psycopg.Connection[Any] = psycopg.connect(address.dsn, connect_timeout=5)
 
     def close(self) -> None:
@@ -151,7 +150,7 @@ class Admin:
     def plan_rotation(self, role: str) -> tuple[list[Step], str]:
         """A new password for a role; it is returned, and not among the steps: the server gets its hash only."""
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
-        with _translate():
+        with translate_errors():
             hashed = self._connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
         change = sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(role), hashed.decode())
         return [Step(f"a new password for {role}", change, is_secret=True)], password
@@ -162,7 +161,7 @@ class Admin:
 
     def run(self, steps: Sequence[Step]) -> None:
         """Take all steps, or none where one fails. Raises `StateUnusable`."""
-        with _translate(), self._connection.transaction():
+        with translate_errors(), self._connection.transaction():
             self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
             for step in steps:
                 if step.role is not None:
@@ -172,16 +171,8 @@ class Admin:
                     self._connection.execute("RESET ROLE")
 
     def _ask(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with _translate():
+        with translate_errors():
             try:
                 return self._connection.execute(statement, values).fetchall()
             finally:
                 self._connection.rollback()
-
-
-@contextlib.contextmanager
-def _translate() -> Iterator[None]:
-    try:
-        yield
-    except psycopg.Error as error:
-        raise describe_error(error) from error

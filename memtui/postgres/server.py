@@ -194,14 +194,14 @@ class Server:
             StateUnusable: It cannot be reached. The function raises it as well.
         """
         number = str(self.check()[0])
-        with _translate():
+        with translate_errors():
             connection = self._connect()
         try:
-            with _translate():
+            with translate_errors():
                 connection.execute("LISTEN memtui")
 
             def wait(seconds: float) -> bool:
-                with _translate():
+                with translate_errors():
                     rang = [each.payload for each in connection.notifies(timeout=seconds, stop_after=1)]
                     rang += [each.payload for each in connection.notifies(timeout=0)]
                     return number in rang
@@ -243,7 +243,7 @@ class Server:
             was_open = self._connection is not None
             self._was_sent = False
             try:
-                with _translate():
+                with translate_errors():
                     if self._connection is None:
                         self._connection = self._connect()
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
@@ -282,15 +282,15 @@ _APPEND = (
 
 
 @contextlib.contextmanager
-def _translate() -> Iterator[None]:
-    """Have errors of the driver's come as ours."""
+def translate_errors() -> Iterator[None]:
+    """Have errors of the driver's come as ours: see `StateUnusable` and those beside it."""
     try:
         yield
     except psycopg.Error as error:
-        raise describe_error(error) from error
+        raise _make_error(error) from error
 
 
-def describe_error(error: psycopg.Error) -> Exception:
+def _make_error(error: psycopg.Error) -> Exception:
     """An error of the driver's as one of ours."""
     code, words = error.sqlstate or "", _get_words(error)
     match code:
