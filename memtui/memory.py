@@ -431,7 +431,8 @@ def connect_without_journal(folder: str | os.PathLike[str], *, settings: Setting
     """A folder whose journal cannot be used: read-only, without its past. Raises `FolderMissing`."""
     path = resolve_place(folder)
     if path.startswith(NO_FOLDER):
-        raise StateUnusable(f"{format_path(path)} cannot be used without its journal: they are one.")
+        what = "file" if path.startswith(SQLITE) else "record"
+        raise StateUnusable(f"{format_path(path)} cannot be used without its journal: they are one {what}.")
     return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)
 
 
