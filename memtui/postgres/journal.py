@@ -144,7 +144,8 @@ class ServerJournal(Journal):
             events.append((each.body, event))
         with WriteTransaction(self, durable=False, flush=False):
             self._store_texts({sha256: data for sha256, data in news.versions.items() if data is not None})
-            self._forget([*news.removed, *(sha256 for sha256, data in news.versions.items() if data is None)])
+            gone = {*news.removed, *news.versions}  # one that was removed may have come back since
+            self._forget([sha256 for sha256 in gone if news.versions.get(sha256) is None])
             for body, event in events:
                 self._insert_event(event, body)
             self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in news.silenced])
@@ -339,6 +340,7 @@ class ServerJournal(Journal):
         self.catch_up()
 
     def _end_turn(self) -> None:
+        self._sent, self._is_busy = None, False  # what was not finished the next one takes over from the server
         self.server.unlock()
         if self._has_news:
             self._has_news = False

@@ -7,6 +7,7 @@ the memories of a folder as well, such as drafts.
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,6 +29,8 @@ COPY = "copy.db"
 """The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
+_END_SECONDS = 0.2
+"""How long the end of a copy may wait for who listens."""
 _AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 """How long is waited before a server that is gone is tried again; the last one from then on."""
 
@@ -59,11 +62,14 @@ class Follower:
         while not self._end.is_set():
             try:
                 with self._journal.server.listen() as wait:
-                    failures = 0
+                    failures, looked = 0, 0.0
+                    rang = True
                     while not self._end.is_set():
-                        with contextlib.suppress(LockTimeout):
-                            self._journal.catch_up()
-                        wait(_LOOK_SECONDS)
+                        if rang or time.monotonic() - looked >= _LOOK_SECONDS:
+                            looked = time.monotonic()
+                            with contextlib.suppress(LockTimeout):
+                                self._journal.catch_up()
+                        rang = wait(_END_SECONDS)
             except StateUnusable:
                 self._end.wait(_AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)])
                 failures += 1

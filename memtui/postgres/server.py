@@ -154,18 +154,19 @@ class Server:
             [bytes.fromhex(sha256) for sha256 in added.removed],
             list(added.silenced),
         )
-        for is_last in (False, True):
-            had_connection = self._connection is not None
-            try:
-                self._call(_APPEND, *values, retry=False)
-                return
-            except Unreachable:
-                if not self._was_sent:
-                    raise
-                if self._was_added(base, events[-1].hash if events else b""):
+        with self._lock:  # whether it was sent is asked of this very call
+            for is_last in (False, True):
+                had_connection = self._connection is not None
+                try:
+                    self._call(_APPEND, *values, retry=False)
                     return
-                if is_last or not had_connection:  # else it may be one that had gone long before
-                    raise
+                except Unreachable:
+                    if not self._was_sent:
+                        raise
+                    if self._was_added(base, events[-1].hash if events else b""):
+                        return
+                    if is_last or not had_connection:  # else it may be one that had gone long before
+                        raise
 
     def lock(self) -> None:
         """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `StateUnusable`."""
@@ -188,7 +189,7 @@ class Server:
 
     @contextlib.contextmanager
     def listen(self) -> Iterator[Callable[[float], bool]]:
-        """On a connection of its own: a function that waits for the bell, at most for some seconds.
+        """On a connection of its own: a function that waits for the store's bell for some seconds; whether it rang.
 
         Raises:
             StateUnusable: It cannot be reached. The function raises it as well.

@@ -42,6 +42,10 @@ def ask_as_bot(engine: Engine, path: str) -> memtui.Answer:
     return engine.execute(command, actor=memtui.Agent("Bot"))
 
 
+def raise_interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 def read_all(engine: Engine) -> dict[str, bytes]:
     contents = engine.store.scan_contents(limit=1 << 30)
     return {node.path: content.data for node, content in contents if hasattr(content, "data")}
@@ -116,6 +120,33 @@ def test_a_redaction_reaches_the_copies(machines: tuple[Engine, Engine]) -> None
         texts = [each.journal.get_text(sha256) or b"" for sha256 in each.journal.get_version_sizes()]
         assert not any(b"hunter2" in text for text in texts)
         assert each.journal.verify().is_intact
+
+
+def test_a_text_that_was_removed_and_came_back_is_on_a_new_machine(
+    machines: tuple[Engine, Engine], place: str, tmp_path: Path
+) -> None:
+    one = machines[0]
+    create(one, "a.md", "a secret\n")
+    create(one, "a.md", "none\n")
+    assert one.redact(match="a secret", reason="a test").event is not None
+    create(one, "b.md", "a secret\n")
+    with memtui.open(place, state=tmp_path / "three") as three:
+        assert read_all(three) == {"a.md": b"none\n", "b.md": b"a secret\n"}
+        assert three.journal.verify().is_intact
+
+
+def test_a_change_that_broke_off_here_is_taken_over_from_the_server(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with memtui.open(place) as engine:
+        with monkeypatch.context() as patch:
+            patch.setattr(engine.store, "write", raise_interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                ask(engine, "create", "a.md", file_text="one\n")
+        create(engine, "b.md", "two\n")
+        assert read_all(engine) == {"a.md": b"one\n", "b.md": b"two\n"}
+        assert [event.command for event in engine.events()] == ["create", "create"]
+        assert not engine.journal.get_intents()
 
 
 def test_without_the_server_nothing_is_saved_and_all_goes_on_later(
