@@ -103,10 +103,13 @@ class ServerJournal(Journal):
         self.deferred = _PatientEvents(self._append_deferred, self.turn)
 
     def close(self) -> None:
+        if self._directory < 0:
+            return
         self.deferred.close()
         super().close()
         self.server.close()
         close_quietly(self._directory)
+        self._directory = -1
 
     # Reading from the server
 
