@@ -150,6 +150,12 @@ def set_clock(engine: Engine, now_ns: Callable[[], int]) -> None:
     object.__setattr__(engine._context, "now_ns", now_ns)  # frozen for the program; its parts hold this one
 
 
+def settle(engine: Engine) -> None:
+    """Have what waits be recorded where reading alone does not do it: no reader waits for a server."""
+    if isinstance(engine.journal, ServerJournal):
+        engine.journal.deferred.flush()
+
+
 @dataclass
 class World:
     """One memory, its engine, and the means to look at it and to change it from outside.
@@ -195,9 +201,10 @@ class World:
         """A new engine; over the same folder and journal, unless the memory is in memory."""
         if store is None:
             store = self.store()
-        if journal is None and self.address:
-            journal = self.copies[-1]
-        elif journal is None:
+        if self.address:
+            journal = journal or self.copies[-1]
+            store.follow(journal, Follower(journal))  # type: ignore[attr-defined]
+        if journal is None:
             path = None if self.state is None else str(self.state / "journal.db")
             journal = Journal(path, has_entries=self.kind == "sqlite")
         engine = Engine(store, journal, settings=memtui.Settings(**settings))

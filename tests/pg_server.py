@@ -14,9 +14,7 @@ from memtui.postgres.dsn import parse_address
 
 BIN = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
 _NOBODY = 65534
-MISSING = (
-    "needs PostgreSQL's server" if not BIN or (os.getuid() == 0 and shutil.which("setpriv") is None) else ""
-)
+MISSING = "needs PostgreSQL's server" if not BIN or (os.getuid() == 0 and shutil.which("setpriv") is None) else ""
 """Why there can be none; empty if there can."""
 
 

@@ -37,25 +37,35 @@ class Turn:
     Entering raises `LockTimeout` where another one has it for too long.
 
     Args:
-        directory: An open descriptor of the directory in which the lock's file is.
-        name: The name of the copy.
+        path: The copy, beside which the lock's file is.
         seconds: For how long another one is waited for.
         at_end: Called when it is given back.
     """
 
-    def __init__(self, directory: int, name: str, seconds: float, at_end: Callable[[], None]) -> None:
-        self._directory = directory
-        self._name = name + LOCK
+    def __init__(self, path: str, seconds: float, at_end: Callable[[], None]) -> None:
+        self._directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._name = os.path.basename(path) + LOCK
         self._seconds = seconds
         self._at_end = at_end
         self._mutex = threading.RLock()
         self._depth = 0
         self._lock = contextlib.ExitStack()
 
+    @property
+    def is_closed(self) -> bool:
+        return self._directory < 0
+
+    def close(self) -> None:
+        """Have nobody take it any more: that raises `StateUnusable`."""
+        close_quietly(self._directory)
+        self._directory = -1
+
     def __enter__(self) -> None:
         if not self._mutex.acquire(timeout=self._seconds):
             raise LockTimeout("Another thread of this process keeps the memory locked.")
         try:
+            if self.is_closed:
+                raise StateUnusable("The journal is closed.")
             if self._depth == 0:
                 self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name))
         except BaseException:
@@ -91,10 +101,9 @@ class ServerJournal(Journal):
 
     def __init__(self, path: str, server: Server, *, seconds: float) -> None:
         super().__init__(path, has_entries=True)
-        self._directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._noted.has_first_look = False  # a machine's, and no event's: each looks at its own copy
         self.server = server
-        self.turn = Turn(self._directory, os.path.basename(path), seconds, self._end_turn)
+        self.turn = Turn(path, seconds, self._end_turn)
         self._entries = TableEntries(self._db)
         self._sent: int | None = None
         """The intent of which the server has the event already."""
@@ -103,13 +112,12 @@ class ServerJournal(Journal):
         self.deferred = _PatientEvents(self._append_deferred, self.turn)
 
     def close(self) -> None:
-        if self._directory < 0:
+        if self.turn.is_closed:
             return
         self.deferred.close()
         super().close()
         self.server.close()
-        close_quietly(self._directory)
-        self._directory = -1
+        self.turn.close()
 
     # Reading from the server
 
@@ -223,6 +231,8 @@ class ServerJournal(Journal):
             return intent
 
     def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:  # noqa: ARG002
+        if self._sent != intent.id:
+            return self.append_events([intent.event], known=known, intent=intent.id)[-1]
         try:
             return super().finish_intent(intent, known, durable=False)
         finally:
