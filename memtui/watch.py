@@ -181,6 +181,7 @@ class FolderWatcher:
         self._mode_changed = mode_changed
         self._stop = threading.Event()
         self._watching: WatchStatus | None = None
+        self._own = WatchStatus(WatchMode.LIVE)
         self._watches: Watches | None = None
         self._attached = 0
         self._look_again = 0.0
@@ -247,6 +248,7 @@ class FolderWatcher:
             if not (is_committing := waited_from < self._commit_until):
                 self._watches.arm()
             self._notify_if_changed()
+            self._set_status(self._own)
             noticed = self._watches.wait(_COMMIT_SECONDS if is_committing else _WAIT_SECONDS)
             if self._pause and (noticed.paths or noticed.in_files) and not self._stop.wait(self._pause):
                 noticed = noticed.merge(self._watches.wait(_AT_ONCE_SECONDS))
@@ -295,6 +297,10 @@ class FolderWatcher:
             self._changed()
 
     def _set_status(self, watching: WatchStatus) -> None:
+        """Tell how changes are noticed; where the record itself is behind, that comes first."""
+        self._own, of_record = watching, self._engine.journal.files.status
+        if of_record.mode is not WatchMode.LIVE and watching.mode is WatchMode.LIVE:
+            watching = of_record
         if watching != self._watching:
             self._watching = watching
             self._mode_changed(watching)

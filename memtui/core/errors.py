@@ -57,6 +57,14 @@ class UnsettledChange(MemtuiError):
     """A change is neither done nor undone: whoever writes next settles which, and its intent stays till then."""
 
 
+class OutcomeUnknown(UnsettledChange):
+    """The server went away before it answered: a change was recorded there, or not. The record tells, once it is back."""
+
+
+class ChangeRolledBack(MemtuiError):
+    """A change was made and taken back, as it could not be recorded; the words say why. Nothing was changed."""
+
+
 class StaleApproval(MemtuiError):
     """What was approved is not what the command would do by now. Nothing was changed."""
 

@@ -9,10 +9,11 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.core.attributes import Attributes
-from memtui.core.errors import LockTimeout, StateUnusable, UnsettledChange
+from memtui.core.errors import ChangeRolledBack, LockTimeout, StateUnusable, UnsettledChange
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
@@ -161,26 +162,22 @@ class ServerJournal(Journal):
                 self._insert_event(event, body)
             self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in news.silenced])
             self._db.executemany("DELETE FROM intents WHERE body = ?", [(body,) for body, _ in events])
-            self._store_known(self._put_in_place(event for _, event in events))
+            self._store_known(self._put_in_place(_get_left(event for _, event in events)))
 
     def _forget(self, versions: Collection[str]) -> None:
         keys = [(bytes.fromhex(sha256),) for sha256 in versions]
         self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", keys)
         self._db.executemany("UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?", keys)
 
-    def _put_in_place(self, events: Iterable[Event]) -> dict[str, KnownPath | None]:
-        """Have the table of memories hold what events left; returns what is known of these paths then."""
-        left: dict[str, tuple[Version | None, int]] = {}
-        for event in events:
-            for change in squash_changes(event.changes):
-                left[change.path] = change.after, event.at_us
+    def _put_in_place(self, left: Mapping[str, Version | None]) -> dict[str, KnownPath | None]:
+        """Have the table of memories hold versions; returns what is known of these paths then."""
         known: dict[str, KnownPath | None] = {}
         for path in sorted(left, key=lambda each: each.count("/"), reverse=True):
-            if left[path][0] is None:
+            if left[path] is None:
                 self._entries.remove([path])
                 known[path] = None
         for path in sorted(left, key=lambda each: each.count("/")):
-            version, at_us = left[path]
+            version = left[path]
             if version is None:
                 continue
             data = self.get_text(version.sha256) if version.sha256 else b""
@@ -188,7 +185,7 @@ class ServerJournal(Journal):
                 self._entries.remove([path])  # what no machine has is not there, and nobody has deleted it
                 known[path] = None
                 continue
-            attributes = version.attributes.fill(Attributes(None, at_us * 1_000))
+            attributes = version.attributes
             there = self._entries.get(path)
             if there is None or not there.kind is version.kind is EntryKind.DIRECTORY:
                 there = self._entries.put(path, version.kind, data, attributes)
@@ -213,7 +210,7 @@ class ServerJournal(Journal):
                 bound = self.server.check()[1]
                 if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
                     raise StateUnusable(f"The server takes from this user only what the agent {bound} does.")
-                self._lock_server()
+                self.lock_server()
             with self._keep_busy():
                 linked = self._send([*found, event] if final else found, texts, again=False)
             with WriteTransaction(self, durable=False, flush=False):
@@ -256,10 +253,11 @@ class ServerJournal(Journal):
         with self.turn:
             if intent is None:
                 self.deferred.flush()
-            elif any(event.changes for event in events):
-                self._lock_server()
             with self._keep_busy():
-                linked = self._send(events, texts or {}, again=True) if events else []
+                if intent is None:
+                    linked = self._send(events, texts or {}, again=True) if events else []
+                else:
+                    linked = self._send_outcome(events, texts or {}, intent)
             with WriteTransaction(self, durable=False, flush=False):
                 self._store_texts(texts or {})
                 for body, event in linked:
@@ -270,6 +268,29 @@ class ServerJournal(Journal):
             if intent is not None:
                 self._sent, self._is_busy = None, False
             return [event for _, event in linked]
+
+    def _send_outcome(
+        self, events: Sequence[Event], texts: Mapping[str, bytes], intent: int
+    ) -> list[tuple[bytes, Event]]:
+        """Add on the server what became of an intent, whose changes are made here already.
+
+        Raises:
+            ChangeRolledBack: It could not be added, and is not made here any more.
+            UnsettledChange: Nobody knows whether it was added.
+        """
+        has_changes = any(event.changes for event in events)
+        try:
+            if has_changes and self.lock_server():
+                raise ChangeRolledBack("Another machine was faster.")
+            return self._send(events, texts, again=not has_changes, intent=intent) if events else []
+        except (StateUnusable, LockTimeout, ConcurrentChange, ChangeRolledBack) as error:
+            planned = (each.event for each in self.get_intents() if each.id == intent)
+            paths = {change.path for event in (*planned, *events) for change in event.changes}
+            known = {path: self.get_known(path) for path in paths}
+            with WriteTransaction(self, durable=False, flush=False):
+                self._store_known(self._put_in_place({path: now and now.version for path, now in known.items()}))
+                self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+            raise ChangeRolledBack(str(error)) from error
 
     def _append_deferred(self, events: Sequence[Event], texts: Mapping[str, bytes]) -> list[Event]:
         if self._is_busy:
@@ -285,7 +306,7 @@ class ServerJournal(Journal):
     def redact(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
         with self.turn:
             self.deferred.flush()
-            self._lock_server()
+            self.lock_server()
             with self._keep_busy():
                 linked = self._send(events, {}, again=False, removed=list(versions), silenced=list(texts))
             with WriteTransaction(self, durable=False, flush=False):
@@ -297,7 +318,7 @@ class ServerJournal(Journal):
 
     def repair(self, unseen: Sequence[int], make_event: Callable[["RepairReport"], Event]) -> "RepairReport":
         with self.turn:
-            self._lock_server()
+            self.lock_server()
             with self._keep_busy():
                 return super().repair(unseen, make_event)
 
@@ -313,6 +334,7 @@ class ServerJournal(Journal):
         texts: Mapping[str, bytes],
         *,
         again: bool,
+        intent: int | None = None,
         removed: Sequence[str] = (),
         silenced: Sequence[int] = (),
     ) -> list[tuple[bytes, Event]]:
@@ -320,6 +342,7 @@ class ServerJournal(Journal):
 
         Args:
             again: Whether they are chained anew where others were faster.
+            intent: Whose outcome the last one is. It is noted first: if it is on the server, it must not come twice.
 
         Raises:
             ConcurrentChange: Others were. What they added is taken over.
@@ -336,10 +359,13 @@ class ServerJournal(Journal):
                 ServerEvent(each.seq, body, bytes.fromhex(each.hash), _encode(each.answer), _encode(each.arguments))
                 for body, each in linked
             ]
+            if intent is not None:
+                with WriteTransaction(self, durable=False, flush=False):
+                    self._db.execute("UPDATE intents SET body = ? WHERE id = ?", (linked[-1][0], intent))
             try:
                 self.server.append(seq, Addition(rows, missing, removed, silenced))
             except Overtaken as error:
-                self._lock_server()
+                self.lock_server()
                 if not again:
                     raise ConcurrentChange from error
             else:
@@ -347,10 +373,14 @@ class ServerJournal(Journal):
                 return linked
         raise StateUnusable("Other machines keep adding to the server's record.")
 
-    def _lock_server(self) -> None:
-        """Keep other machines from adding anything until this one's turn ends, and take over what they added before."""
+    def lock_server(self) -> bool:
+        """Keep other machines from adding anything until this one's turn ends, and take over what they added before.
+
+        Returns:
+            Whether they had added anything.
+        """
         self.server.lock()
-        self.catch_up()
+        return self.catch_up()
 
     def _end_turn(self) -> None:
         self._sent, self._is_busy = None, False  # what was not finished the next one takes over from the server
@@ -369,6 +399,18 @@ class ServerJournal(Journal):
 
     def _flush_waiting(self) -> None:
         """Nothing: who reads must not wait for a server. What waits is recorded in a moment."""
+
+
+def _get_left(events: Iterable[Event]) -> dict[str, Version | None]:
+    """What events left at each path, with the time of the event where the version has none."""
+    left: dict[str, Version | None] = {}
+    for event in events:
+        for change in squash_changes(event.changes):
+            after = change.after
+            if after is not None:
+                after = replace(after, attributes=after.attributes.fill(Attributes(None, event.at_us * 1_000)))
+            left[change.path] = after
+    return left
 
 
 def _encode(text: str | None) -> bytes | None:

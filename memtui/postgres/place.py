@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
@@ -21,7 +22,7 @@ from memtui.journal.record import RecordFiles
 from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
-from memtui.postgres.server import Server
+from memtui.postgres.server import Server, Unreachable
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
@@ -29,6 +30,9 @@ COPY = "copy.db"
 """The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
+_LIVE = WatchStatus(WatchMode.LIVE)
+_NO_BELL = f"Live updates are slower: {{reason}} Checking every {_LOOK_SECONDS:.0f} s."
+_SILENT = "the server's notifications do not come through, as behind a pooler in transaction mode."
 _END_SECONDS = 0.2
 """How long the end of a copy may wait for who listens."""
 _AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -36,12 +40,17 @@ _AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class Follower:
-    """Keeps a copy like its server, in a thread of its own, from the first time that anybody watches the copy."""
+    """Keeps a copy like its server, in a thread of its own, from the first time that anybody watches the copy.
+
+    Attributes:
+        status: How the copy comes to be like the server, and why not better.
+    """
 
     def __init__(self, journal: ServerJournal) -> None:
         self._journal = journal
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
+        self.status = _LIVE
 
     @property
     def is_running(self) -> bool:
@@ -61,18 +70,40 @@ class Follower:
         failures = 0
         while not self._end.is_set():
             try:
-                with self._journal.server.listen() as wait:
-                    failures, looked = 0, 0.0
-                    rang = True
-                    while not self._end.is_set():
-                        if rang or time.monotonic() - looked >= _LOOK_SECONDS:
-                            looked = time.monotonic()
-                            with contextlib.suppress(LockTimeout):
-                                self._journal.catch_up()
-                        rang = wait(_END_SECONDS)
-            except StateUnusable:
+                self._look()  # what can be read is shown, whatever becomes of the bell
+                failures = 0
+                self._follow_bell()
+            except StateUnusable as error:
+                self.status = WatchStatus(WatchMode.OFFLINE, str(error))
                 self._end.wait(_AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)])
                 failures += 1
+
+    def _follow_bell(self) -> None:
+        """Look when the bell rings, and now and then; only that where the bell is refused. Raises `StateUnusable`."""
+        with contextlib.ExitStack() as stack:
+            bell, reason = None, _SILENT
+            try:
+                bell = stack.enter_context(contextlib.closing(self._journal.server.listen()))
+            except Unreachable:
+                raise
+            except StateUnusable as error:
+                reason = str(error)
+            self.status = _LIVE
+            began, looked, rang = time.monotonic(), 0.0, True
+            while not self._end.is_set():
+                now = time.monotonic()
+                if rang or now - looked >= _LOOK_SECONDS:
+                    looked = now
+                    self._look()
+                rang = self._end.wait(_END_SECONDS) if bell is None else bell.wait(_END_SECONDS)
+                if bell is None or (not bell.is_heard and now - began >= _LOOK_SECONDS):
+                    self.status = WatchStatus(WatchMode.POLLING, _NO_BELL.format(reason=reason))
+                elif bell.is_heard:
+                    self.status = _LIVE
+
+    def _look(self) -> None:
+        with contextlib.suppress(LockTimeout):
+            self._journal.catch_up()
 
 
 class _CopyFiles:
@@ -90,6 +121,10 @@ class _CopyFiles:
     def bells(self) -> Sequence[str]:
         self._follower.start()
         return self._files.bells
+
+    @property
+    def status(self) -> WatchStatus:
+        return self._follower.status
 
     def get_size(self) -> int:
         return self._files.get_size()
@@ -123,7 +158,10 @@ class ServerStore(SqliteStore):
     @contextlib.contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
         with self._journal.turn:
-            self._journal.catch_up()
+            if self._journal.has_intents():  # whoever finishes them must not be overtaken
+                self._journal.lock_server()
+            else:
+                self._journal.catch_up()
             yield self
 
 

@@ -5,15 +5,16 @@ is added behind the very one that it follows.
 """
 
 import contextlib
+import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors
 
-from memtui.core.errors import LockTimeout, StateUnusable, UnsettledChange
+from memtui.core.errors import LockTimeout, OutcomeUnknown, StateUnusable
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
@@ -30,8 +31,8 @@ _OPTIONS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-_OVERTAKEN, _DIVERGED, _NO_RIGHT, _FORGED, _BROKEN = "MT001", "MT002", "MT003", "MT004", "MT005"
-_PREFIX = "MT"
+_LOST = ("08", "57P")
+"""How the codes of errors begin with which a connection goes. Any other one is the answer to a call that was not made."""
 _Result = TypeVar("_Result")
 
 
@@ -79,6 +80,36 @@ class Addition(NamedTuple):
     versions: Mapping[str, bytes | None]
     removed: Sequence[str] = ()
     silenced: Sequence[int] = ()
+
+
+class Bell:
+    """Where it is heard that somebody added to a store: a pooler between it and us may keep that to itself.
+
+    Args:
+        connection: It listens, and is closed with the bell.
+        number: The store's.
+
+    Attributes:
+        trial: What is rung once on another connection.
+        is_heard: Whether anything was heard yet.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any], number: str) -> None:
+        self._connection = connection
+        self._number = number
+        self.trial = f"trial {secrets.token_hex(8)}"
+        self.is_heard = False
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it rings within some seconds. Raises `StateUnusable`."""
+        with translate_errors():
+            rang = {each.payload for each in self._connection.notifies(timeout=seconds, stop_after=1)}
+            rang |= {each.payload for each in self._connection.notifies(timeout=0)}
+        self.is_heard = self.is_heard or not rang.isdisjoint((self.trial, self._number))
+        return self._number in rang
 
 
 class Server:
@@ -138,7 +169,7 @@ class Server:
 
         Raises:
             Overtaken: That is not the last one any more. Nothing was added.
-            UnsettledChange: The server went away, and nobody knows whether they were added.
+            OutcomeUnknown: The server went away, and nobody knows whether they were added.
             StateUnusable: Nothing was added, for another reason.
         """
         events = added.events
@@ -187,12 +218,12 @@ class Server:
         with contextlib.suppress(StateUnusable):
             self._call("SELECT memtui.ring(%s)", self.address.store, retry=False)
 
-    @contextlib.contextmanager
-    def listen(self) -> Iterator[Callable[[float], bool]]:
-        """On a connection of its own: a function that waits for the store's bell for some seconds; whether it rang.
+    def listen(self) -> "Bell":
+        """The store's bell, on a connection of its own.
 
         Raises:
-            StateUnusable: It cannot be reached. The function raises it as well.
+            Unreachable: There is none to be had.
+            StateUnusable: The server refuses it.
         """
         number = str(self.check()[0])
         with translate_errors():
@@ -200,16 +231,12 @@ class Server:
         try:
             with translate_errors():
                 connection.execute("LISTEN memtui")
-
-            def wait(seconds: float) -> bool:
-                with translate_errors():
-                    rang = [each.payload for each in connection.notifies(timeout=seconds, stop_after=1)]
-                    rang += [each.payload for each in connection.notifies(timeout=0)]
-                    return number in rang
-
-            yield wait
-        finally:
+            bell = Bell(connection, number)
+            self._call("SELECT pg_notify('memtui', %s)", bell.trial)
+        except BaseException:
             connection.close()
+            raise
+        return bell
 
     # Inside
 
@@ -218,7 +245,7 @@ class Server:
 
         Raises:
             Overtaken: Others were.
-            UnsettledChange: The server cannot be asked.
+            OutcomeUnknown: The server cannot be asked.
         """
         for seconds in _AGAIN_SECONDS:
             time.sleep(seconds)  # a server that was started again needs a moment
@@ -236,7 +263,7 @@ class Server:
             if not row[0]:
                 raise Overtaken
             return True
-        raise UnsettledChange("The server went away, and nobody knows whether the change was made.")
+        raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
 
     def _call(self, sql: str, *values: object, retry: bool = True) -> list[tuple[Any, ...]]:
         """The rows of a statement. One that only asks is asked again where its connection had gone."""
@@ -311,9 +338,14 @@ def _make_error(error: psycopg.Error) -> Exception:
             return LockTimeout("Another program keeps the store on the server locked.")
         case "42501":
             return StateUnusable("The server grants this user nothing. An owner can: memtui admin grant")
+        case "57014":
+            return StateUnusable(f"The server broke the call off, and nothing was changed: {words}.")
+        case "25006":
+            return StateUnusable("The server takes no changes now: it is a standby, or was made read-only.")
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
         return StateUnusable(f"The server has no room: {words}.")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+    is_lost = not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    if is_lost or code.startswith(_LOST):
         return Unreachable(f"The server cannot be reached: {words}.")
     return StateUnusable(f"The server failed: {words}.")
 
@@ -322,4 +354,5 @@ def _get_words(error: psycopg.Error) -> str:
     """What the server or the driver says, in one line that names no password."""
     words = error.diag.message_primary or str(error)
     line = next((each.strip() for each in words.splitlines() if each.strip()), "no reason was given")
-    return line.rstrip(".")
+    line = line.removeprefix("connection failed: ").removeprefix("connection is bad: ")
+    return line.rpartition("FATAL:")[2].strip().rstrip(".")
