@@ -47,8 +47,21 @@ class OwnServer:
         options = " ".join(f"-c {each}" for each in self._settings)
         self.run("pg_ctl", "-w", "-l", str(self.directory / "log"), "-o", options, "start")
 
-    def stop(self, mode: str = "immediate") -> None:
-        self.run("pg_ctl", "-w", "-m", mode, "stop")
+    def stop(self, mode: str = "immediate", *, always: bool = True) -> None:
+        """Stop it; if not `always`, only where it runs."""
+        if always or (self.data / "postmaster.pid").exists():
+            self.run("pg_ctl", "-w", "-m", mode, "stop")
+
+    def copy(self, directory: Path) -> "OwnServer":
+        """Another server that has what this one has, which is stopped."""
+        directory.mkdir(mode=0o777)
+        directory.chmod(0o777)
+        other = OwnServer(directory)
+        shutil.copytree(self.data, other.data)
+        if self._user:
+            for path in (other.data, *other.data.rglob("*")):
+                os.chown(path, _NOBODY, _NOBODY)
+        return other
 
     def address(self, store: str, role: str = "owner") -> str:
         return f"postgres://{role}@/postgres?host={self.directory}&store={store}"
@@ -69,4 +82,4 @@ def run_server(*settings: str) -> Iterator[OwnServer]:
             admin.close()
             yield own
         finally:
-            own.stop()
+            own.stop(always=False)

@@ -41,6 +41,10 @@ class StateUnusable(MemtuiError):
     errno: int | None = None
 
 
+class ServerUnusable(StateUnusable):
+    """The server that keeps the record cannot be used now. Only the words up to the first colon are for agents."""
+
+
 class JournalDamaged(StateUnusable):
     """The journal's file is damaged: it cannot be read as what it was."""
 
@@ -58,7 +62,7 @@ class UnsettledChange(MemtuiError):
 
 
 class OutcomeUnknown(UnsettledChange):
-    """The server went away before it answered: a change was recorded there, or not. The record tells, once it is back."""
+    """The server went away before it answered: a change was recorded there, or not. Its record tells later."""
 
 
 class ChangeRolledBack(MemtuiError):

@@ -125,8 +125,8 @@ class MessageKey(Enum):
         "Error: {path} was changed, but the disk did not confirm that the change is kept. View it before going on"
     )
     UNKNOWN_OUTCOME = (
-        "Error: the server went away before it answered, and it is not known whether {path} was changed. View it before "
-        "going on"
+        "Error: the server went away before it answered, and it is not known whether {path} was changed. View it "
+        "before going on"
     )
     UNRECORDED = "Error: could not {verb} {path}: the journal cannot be written ({reason}). Nothing was changed"
     FOLDER_GONE = "Error: The memory folder is not there"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.core.attributes import Attributes
-from memtui.core.errors import ChangeRolledBack, LockTimeout, StateUnusable, UnsettledChange
+from memtui.core.errors import ChangeRolledBack, LockTimeout, ServerUnusable, StateUnusable, UnsettledChange
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
@@ -150,7 +150,7 @@ class ServerJournal(Journal):
         for each in news.events:
             previous = chain.hash_link(previous, each.body)
             if previous != each.hash:
-                raise StateUnusable(f"The server's record is broken at event {each.seq:,}: its hash is another one.")
+                raise ServerUnusable(f"The server's record is broken at event {each.seq:,}: its hash is another one.")
             texts = [None if text is None else text.decode("utf-8") for text in (each.answer, each.arguments)]
             event = chain.decode_event(each.body, answer=texts[0], arguments=texts[1], hash=each.hash)
             events.append((each.body, event))
@@ -209,7 +209,7 @@ class ServerJournal(Journal):
             if not final:  # it is recorded once it has come to pass here, and must not be refused then
                 bound = self.server.check()[1]
                 if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
-                    raise StateUnusable(f"The server takes from this user only what the agent {bound} does.")
+                    raise ServerUnusable(f"The server takes from this user only what the agent {bound} does.")
                 self.lock_server()
             with self._keep_busy():
                 linked = self._send([*found, event] if final else found, texts, again=False)
@@ -371,7 +371,7 @@ class ServerJournal(Journal):
             else:
                 self._has_news = True
                 return linked
-        raise StateUnusable("Other machines keep adding to the server's record.")
+        raise ServerUnusable("Other machines keep adding to the server's record.")
 
     def lock_server(self) -> bool:
         """Keep other machines from adding anything until this one's turn ends, and take over what they added before.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import psycopg
 from psycopg import errors
 
-from memtui.core.errors import LockTimeout, OutcomeUnknown, StateUnusable
+from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
@@ -32,7 +32,7 @@ _OPTIONS: dict[str, Any] = {
     "tcp_user_timeout": 15_000,
 }
 _LOST = ("08", "57P")
-"""How the codes of errors begin with which a connection goes. Any other one is the answer to a call that was not made."""
+"""How the codes of errors begin with which a connection goes. With any other one, the call was not carried out."""
 _Result = TypeVar("_Result")
 
 
@@ -40,11 +40,11 @@ class Overtaken(Exception):
     """Other events came before: what was to be added is to be planned anew."""
 
 
-class Unreachable(StateUnusable):
+class Unreachable(ServerUnusable):
     """The server cannot be reached, or does not answer in time."""
 
 
-class Diverged(StateUnusable):
+class Diverged(ServerUnusable):
     """The server's record does not go on from what was read there before."""
 
 
@@ -104,7 +104,7 @@ class Bell:
         self._connection.close()
 
     def wait(self, seconds: float) -> bool:
-        """Whether it rings within some seconds. Raises `StateUnusable`."""
+        """Whether it rings within some seconds. Raises `ServerUnusable`."""
         with translate_errors():
             rang = {each.payload for each in self._connection.notifies(timeout=seconds, stop_after=1)}
             rang |= {each.payload for each in self._connection.notifies(timeout=0)}
@@ -137,11 +137,11 @@ class Server:
         """The number by which the bell names the store, and the only agent that the role may sign as, if any.
 
         Raises:
-            StateUnusable: It cannot be used.
+            ServerUnusable: It cannot be used.
         """
         number, version, agent = self._call("SELECT * FROM memtui.get_number(%s)", self.address.store)[0]
         if version > SCHEMA:
-            raise StateUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
+            raise ServerUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
         return number, agent
 
     def get_after(self, seq: int, hash: bytes) -> News:
@@ -149,7 +149,7 @@ class Server:
 
         Raises:
             Diverged: There is no such event.
-            StateUnusable: It cannot be asked.
+            ServerUnusable: It cannot be asked.
         """
         rows = self._call("SELECT * FROM memtui.get_after(%s, %s, %b, %s)", self.address.store, seq, hash, _PAGE)
         news = News([], {}, [], [])
@@ -170,7 +170,7 @@ class Server:
         Raises:
             Overtaken: That is not the last one any more. Nothing was added.
             OutcomeUnknown: The server went away, and nobody knows whether they were added.
-            StateUnusable: Nothing was added, for another reason.
+            ServerUnusable: Nothing was added, for another reason.
         """
         events = added.events
         values = (
@@ -200,7 +200,7 @@ class Server:
                         raise
 
     def lock(self) -> None:
-        """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `StateUnusable`."""
+        """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `ServerUnusable`."""
         with self._lock:
             if not self._is_locked:
                 self._call("SELECT memtui.lock(%s)", self.address.store)
@@ -210,12 +210,12 @@ class Server:
         with self._lock:
             if self._is_locked:
                 self._is_locked = False
-                with contextlib.suppress(StateUnusable):  # the lock goes with the connection
+                with contextlib.suppress(ServerUnusable):  # the lock goes with the connection
                     self._call("SELECT memtui.unlock(%s)", self.address.store, retry=False)
 
     def ring(self) -> None:
         """Tell the others that there is something new; whom it does not reach looks by itself."""
-        with contextlib.suppress(StateUnusable):
+        with contextlib.suppress(ServerUnusable):
             self._call("SELECT memtui.ring(%s)", self.address.store, retry=False)
 
     def listen(self) -> "Bell":
@@ -223,7 +223,7 @@ class Server:
 
         Raises:
             Unreachable: There is none to be had.
-            StateUnusable: The server refuses it.
+            ServerUnusable: The server refuses it.
         """
         number = str(self.check()[0])
         with translate_errors():
@@ -256,7 +256,7 @@ class Server:
                     row = self._call("SELECT memtui.find(%s, %s, %b)", self.address.store, base, hash)[0]
                 finally:
                     self.unlock()
-            except (StateUnusable, LockTimeout):
+            except (ServerUnusable, LockTimeout):
                 continue
             if row[0] is None:
                 return False
@@ -292,7 +292,7 @@ class Server:
         )
         if connection.info.parameter_status("server_encoding") != "UTF8":
             connection.close()
-            raise StateUnusable("The server's database is not in UTF-8. Create one that is: createdb -E UTF8")
+            raise ServerUnusable("The server's database is not in UTF-8. Create one that is: createdb -E UTF8")
         return connection
 
     def _drop(self) -> None:
@@ -311,7 +311,7 @@ _APPEND = (
 
 @contextlib.contextmanager
 def translate_errors() -> Iterator[None]:
-    """Have errors of the driver's come as ours: see `StateUnusable` and those beside it."""
+    """Have errors of the driver's come as ours: see `ServerUnusable` and those beside it."""
     try:
         yield
     except psycopg.Error as error:
@@ -327,27 +327,27 @@ def _make_error(error: psycopg.Error) -> Exception:
         case "MT002":
             return Diverged("The server's record does not go on from what was read there before.")
         case "MT003":
-            return StateUnusable("The server grants no such right in this store, or has no such store.")
+            return ServerUnusable("The server grants no such right in this store, or has no such store.")
         case "MT004":
-            return StateUnusable(f"The server refused an event: it was {words}.")
+            return ServerUnusable(f"The server refused an event: it was {words}.")
         case "MT005":
-            return StateUnusable(f"The server refused an event as broken: {words}.")
+            return ServerUnusable(f"The server refused an event as broken: {words}.")
         case "3F000" | "42883" | "42P01":
-            return StateUnusable("The database holds no memories yet. Prepare it with: memtui admin init")
+            return ServerUnusable("The database holds no memories yet. Prepare it with: memtui admin init")
         case "55P03":
             return LockTimeout("Another program keeps the store on the server locked.")
         case "42501":
-            return StateUnusable("The server grants this user nothing. An owner can: memtui admin grant")
+            return ServerUnusable("The server grants this user nothing. An owner can: memtui admin grant")
         case "57014":
-            return StateUnusable(f"The server broke the call off, and nothing was changed: {words}.")
+            return ServerUnusable(f"The server broke the call off, and nothing was changed: {words}.")
         case "25006":
-            return StateUnusable("The server takes no changes now: it is a standby, or was made read-only.")
+            return ServerUnusable("The server takes no changes now: it is a standby, or was made read-only.")
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
-        return StateUnusable(f"The server has no room: {words}.")
+        return ServerUnusable(f"The server has no room: {words}.")
     is_lost = not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     if is_lost or code.startswith(_LOST):
         return Unreachable(f"The server cannot be reached: {words}.")
-    return StateUnusable(f"The server failed: {words}.")
+    return ServerUnusable(f"The server failed: {words}.")
 
 
 def _get_words(error: psycopg.Error) -> str:
