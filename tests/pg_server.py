@@ -43,13 +43,20 @@ class OwnServer:
         with open(self.directory / "output", "a", encoding="utf-8") as log:
             subprocess.run(command, check=True, cwd=self.directory, stdout=log, stderr=log, timeout=120)
 
+    @property
+    def is_running(self) -> bool:
+        return (self.data / "postmaster.pid").exists()
+
     def start(self) -> None:
+        """Start it, unless it runs."""
+        if self.is_running:
+            return
         options = " ".join(f"-c {each}" for each in self._settings)
         self.run("pg_ctl", "-w", "-l", str(self.directory / "log"), "-o", options, "start")
 
-    def stop(self, mode: str = "immediate", *, always: bool = True) -> None:
-        """Stop it; if not `always`, only where it runs."""
-        if always or (self.data / "postmaster.pid").exists():
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop it, if it runs."""
+        if self.is_running:
             self.run("pg_ctl", "-w", "-m", mode, "stop")
 
     def copy(self, directory: Path) -> "OwnServer":
@@ -82,4 +89,4 @@ def run_server(*settings: str) -> Iterator[OwnServer]:
             admin.close()
             yield own
         finally:
-            own.stop(always=False)
+            own.stop()

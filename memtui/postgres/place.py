@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
@@ -171,6 +171,7 @@ def connect(
     state: str | os.PathLike[str] | None = None,
     read_only: bool = False,
     settings: Settings | None = None,
+    offline: bool = False,
 ) -> Engine:
     """Open memories on a server.
 
@@ -179,12 +180,13 @@ def connect(
         state: The directory for this machine's copy; by default one of their own.
         read_only: Whether the memories are those of this moment, in a copy that cannot be changed.
         settings: How commands behave.
+        offline: Whether what this machine knows is enough while the server cannot be used: it goes on once that can.
 
     Raises:
         StateUnusable: The server cannot be reached, grants nothing, or holds no such store; or the copy cannot be used.
     """
     settings, title = settings or Settings(), format_path(place)
-    journal, path, where = _open_copy(place, state, settings)
+    journal, path, where = _open_copy(place, state, settings, offline=offline)
     try:
         if read_only:
             known = Journal.copy_from(path, has_entries=True)
@@ -237,7 +239,9 @@ def update_copy(place: str, state: str | os.PathLike[str] | None = None) -> str:
     return path
 
 
-def _open_copy(place: str, state: str | os.PathLike[str] | None, settings: Settings) -> tuple[ServerJournal, str, Path]:
+def _open_copy(
+    place: str, state: str | os.PathLike[str] | None, settings: Settings, *, offline: bool = False
+) -> tuple[ServerJournal, str, Path]:
     """This machine's copy as the server is now, its path, and the state directory. Raises `StateUnusable`."""
     address = parse_address(place)
     where = get_state_directory(place, state)
@@ -250,7 +254,9 @@ def _open_copy(place: str, state: str | os.PathLike[str] | None, settings: Setti
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error
     try:
         journal.catch_up()
-    except BaseException:
+    except BaseException as error:
+        if offline and isinstance(error, ServerUnusable) and journal.get_head()[0]:
+            return journal, path, where
         journal.close()
         raise
     return journal, path, where

@@ -264,7 +264,7 @@ def set_back(tmp_path: Path) -> Iterator[tuple[OwnServer, OwnServer, str, str]]:
             create(engine, "last.md", "last\n")
         first.stop("fast")
         yield first, second, place, second.address("team")
-        second.stop(always=False)
+        second.stop()
 
 
 def test_a_server_that_was_restored_lacks_what_a_machine_knows_and_is_told_so(
