@@ -199,15 +199,14 @@ class World:
 
     def engine(self, *, store: Store | None = None, journal: Journal | None = None, **settings: Any) -> Engine:
         """A new engine; over the same folder and journal, unless the memory is in memory."""
-        if store is None:
-            store = self.store()
         if self.address:
+            store = store or self.store()
             journal = journal or self.copies[-1]
             store.follow(journal, Follower(journal))  # type: ignore[attr-defined]
-        if journal is None:
+        elif journal is None:
             path = None if self.state is None else str(self.state / "journal.db")
             journal = Journal(path, has_entries=self.kind == "sqlite")
-        engine = Engine(store, journal, settings=memtui.Settings(**settings))
+        engine = Engine(store or self.store(), journal, settings=memtui.Settings(**settings))
         self.made.append(engine)
         engine.reconcile()
         return engine
