@@ -3,8 +3,10 @@
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +60,24 @@ class OwnServer:
         """Stop it, if it runs."""
         if self.is_running:
             self.run("pg_ctl", "-w", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """End its first process, and with that all, without a word to anybody."""
+        pid = int((self.data / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGKILL)
+
+    def start_again(self, seconds: float = 30.0) -> None:
+        """Start it after a `kill`, once the last of its processes is gone."""
+        until = time.monotonic() + seconds
+        while True:
+            (self.data / "postmaster.pid").unlink(missing_ok=True)
+            try:
+                self.start()
+            except subprocess.CalledProcessError:
+                if time.monotonic() > until:
+                    raise
+            else:
+                return
 
     def copy(self, directory: Path) -> "OwnServer":
         """Another server that has what this one has, which is stopped."""
