@@ -41,7 +41,12 @@ class OwnServer:
         )
 
     def run(self, program: str, *words: str) -> None:
-        command = [*self._user, f"{BIN[-1]}/{program}", "-D", str(self.data), *words]
+        """One of the programs that a server consists of."""
+        self.call(program, "-D", str(self.data), *words)
+
+    def call(self, program: str, *words: str) -> None:
+        """One of PostgreSQL's programs."""
+        command = [*self._user, f"{BIN[-1]}/{program}", *words]
         with open(self.directory / "output", "a", encoding="utf-8") as log:
             subprocess.run(command, check=True, cwd=self.directory, stdout=log, stderr=log, timeout=120)
 
