@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 import memtui
 from memtui.core.errors import ServerUnusable
@@ -107,3 +108,25 @@ def test_a_dump_is_restored_with_its_record(tmp_path: Path, run_verb: Callable[.
             seq, hash_ = ahead.get_head()
             with pytest.raises(ServerUnusable):
                 behind.get_after(seq, bytes.fromhex(hash_))
+
+
+def test_the_compose_file_in_the_manual_makes_a_database_for_memories(
+    server: OwnServer, run_verb: Callable[..., str]
+) -> None:
+    """As far as it goes without containers: it parses, and what it says of the database is enough for memtui."""
+    page = (Path(memtui.__file__).parent / "docs" / "shared.md").read_text(encoding="utf-8")
+    database = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    service = database["services"]["db"]
+    assert set(service["secrets"]) == set(database["secrets"])
+    assert {each.partition(":")[0] for each in service["volumes"]} == set(database["volumes"])
+    user, name = (service["environment"][f"POSTGRES_{each}"] for each in ("USER", "DB"))
+    server.call("createuser", "-s", "-h", str(server.directory), "-U", "owner", user)
+    server.call(
+        "createdb", "-h", str(server.directory), "-U", "owner", "-O", user, "-E", "UTF8", "-T", "template0", name
+    )
+    _, program, *words = service["healthcheck"]["test"]
+    server.call(program, "-h", str(server.directory), *words)
+    assert f"memtui admin init postgres://{user}@127.0.0.1/{name} --yes" in page
+    address = f"postgres://{user}@/{name}?host={server.directory}"
+    assert "Done: " in run_verb("admin", "init", address, "--yes")
+    assert "as this machine's" in run_verb("doctor", f"{address}&store=team")
