@@ -16,7 +16,7 @@ from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
-from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.record import RecordFiles
 from memtui.journal.sqlite import Journal
@@ -26,8 +26,6 @@ from memtui.postgres.server import Server, Unreachable
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
-COPY = "copy.db"
-"""The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
 _LIVE = WatchStatus(WatchMode.LIVE)
@@ -247,6 +245,7 @@ def _open_copy(
     where = get_state_directory(place, state)
     try:
         make_private_directory(where)
+        remember_folder(where, place)
         path = str(where / COPY)
         journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), seconds=settings.lock_seconds)
     except OSError as error:
