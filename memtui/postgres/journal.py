@@ -28,6 +28,7 @@ from memtui.store.sqlite import LOCK, TableEntries
 if TYPE_CHECKING:
     from memtui.journal.verify_report import RepairReport
 
+_RING_SECONDS = 0.02
 _ATTEMPTS = 8
 """How often an event that changes nothing is chained anew when others are faster."""
 
@@ -84,6 +85,37 @@ class Turn:
             self._mutex.release()
 
 
+class _BellRope:
+    """Rings a bell behind the answers, once for all that was added within a moment.
+
+    Args:
+        ring: Rings it.
+    """
+
+    def __init__(self, ring: Callable[[], None]) -> None:
+        self._ring = ring
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def pull(self) -> None:
+        with self._lock:
+            if self._timer is None:
+                self._timer = threading.Timer(_RING_SECONDS, self._ring_now)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Ring now, if it was to be rung."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._ring_now()
+
+    def _ring_now(self) -> None:
+        with self._lock:
+            self._timer = None
+        self._ring()
+
+
 class _PatientEvents(DeferredEvents):
     """Events that go on waiting while another process has the turn."""
 
@@ -109,13 +141,14 @@ class ServerJournal(Journal):
         self._sent: int | None = None
         """The intent of which the server has the event already."""
         self._is_busy = False
-        self._has_news = False
+        self._bell = _BellRope(server.ring)
         self.deferred = _PatientEvents(self._append_deferred, self.turn)
 
     def close(self) -> None:
         if self.turn.is_closed:
             return
         self.deferred.close()
+        self._bell.close()
         super().close()
         self.server.close()
         self.turn.close()
@@ -210,7 +243,8 @@ class ServerJournal(Journal):
                 bound = self.server.check()[1]
                 if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
                     raise ServerUnusable(f"The server takes from this user only what the agent {bound} does.")
-                self.lock_server()
+                if self.lock_server():
+                    raise ConcurrentChange
             with self._keep_busy():
                 linked = self._send([*found, event] if final else found, texts, again=False)
             with WriteTransaction(self, durable=False, flush=False):
@@ -369,7 +403,7 @@ class ServerJournal(Journal):
                 if not again:
                     raise ConcurrentChange from error
             else:
-                self._has_news = True
+                self._bell.pull()
                 return linked
         raise ServerUnusable("Other machines keep adding to the server's record.")
 
@@ -385,9 +419,6 @@ class ServerJournal(Journal):
     def _end_turn(self) -> None:
         self._sent, self._is_busy = None, False  # what was not finished the next one takes over from the server
         self.server.unlock()
-        if self._has_news:
-            self._has_news = False
-            self.server.ring()
 
     @contextlib.contextmanager
     def _keep_busy(self) -> Iterator[None]:

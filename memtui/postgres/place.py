@@ -30,6 +30,8 @@ COPY = "copy.db"
 """The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
+_SAME_CALL_SECONDS = 0.05
+"""For how long a look of the same thread is taken for one of the same call."""
 _LIVE = WatchStatus(WatchMode.LIVE)
 _NO_BELL = f"Live updates are slower: {{reason}} Checking every {_LOOK_SECONDS:.0f} s."
 _SILENT = "the server's notifications do not come through, as behind a pooler in transaction mode."
@@ -141,6 +143,7 @@ class ServerStore(SqliteStore):
 
     def follow(self, journal: ServerJournal, follower: Follower) -> None:
         """Have changes be made in the journal's turn."""
+        self._looked = threading.local()
         self._journal = journal
         self._follower = follower
 
@@ -153,14 +156,16 @@ class ServerStore(SqliteStore):
         if not self._follower.is_running:
             with contextlib.suppress(StateUnusable, LockTimeout):
                 self._journal.catch_up()
+                self._looked.at = time.monotonic()
         return 0
 
     @contextlib.contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
         with self._journal.turn:
+            looked, self._looked.at = getattr(self._looked, "at", -_SAME_CALL_SECONDS), -_SAME_CALL_SECONDS
             if self._journal.has_intents():  # whoever finishes them must not be overtaken
                 self._journal.lock_server()
-            else:
+            elif time.monotonic() - looked >= _SAME_CALL_SECONDS:  # else this very call has looked
                 self._journal.catch_up()
             yield self
 

@@ -75,9 +75,12 @@ END $$;
 CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON memtui.events
     FOR EACH STATEMENT EXECUTE FUNCTION memtui.refuse_change();
 
-CREATE FUNCTION memtui.my_tenants() RETURNS integer[] LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS
-$$ SELECT coalesce(array_agg(DISTINCT tenant), '{}') FROM memtui.grants WHERE role = session_user $$;
+-- In PL/pgSQL, which keeps its plan: each statement below asks it, and SQL would be planned each time.
+CREATE FUNCTION memtui.my_tenants() RETURNS integer[] LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT coalesce(array_agg(DISTINCT tenant), '{}') FROM memtui.grants WHERE role = session_user);
+END $$;
 
 DO $$
 DECLARE each text;
