@@ -163,7 +163,7 @@ class ServerStore(SqliteStore):
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
         with self._journal.turn:
             looked, self._looked.at = getattr(self._looked, "at", -_SAME_CALL_SECONDS), -_SAME_CALL_SECONDS
-            if self._journal.has_intents():  # whoever finishes them must not be overtaken
+            if self._journal.is_contended or self._journal.has_intents():  # what is finished must not be overtaken
                 self._journal.lock_server()
             elif time.monotonic() - looked >= _SAME_CALL_SECONDS:  # else this very call has looked
                 self._journal.catch_up()

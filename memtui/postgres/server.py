@@ -144,14 +144,24 @@ class Server:
             raise ServerUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
         return number, agent
 
-    def get_after(self, seq: int, hash: bytes) -> News:
-        """What came after an event, or a first part of it.
+    def get_after(self, seq: int, hash: bytes, *, lock: bool = False) -> News:
+        """What came after an event, or a first part of it; with `lock`, as `lock` leaves the store.
 
         Raises:
             Diverged: There is no such event.
+            LockTimeout: It could not be locked.
             ServerUnusable: It cannot be asked.
         """
-        rows = self._call("SELECT * FROM memtui.get_after(%s, %s, %b, %s)", self.address.store, seq, hash, _PAGE)
+        with self._lock:
+            is_locking = lock and not self._is_locked
+            name = "lock_after" if is_locking else "get_after"
+            call = f"SELECT * FROM memtui.{name}(%s, %s, %b, %s)"
+            try:
+                rows = self._call(call, self.address.store, seq, hash, _PAGE)
+            except Diverged:
+                self._is_locked |= is_locking
+                raise
+            self._is_locked |= is_locking
         news = News([], {}, [], [])
         for sort, number, one, two, three, four in rows:
             if sort == "event":
@@ -164,8 +174,8 @@ class Server:
                 news.silenced.append(number)
         return news
 
-    def append(self, base: int, added: Addition) -> None:
-        """Add events behind number `base`.
+    def append(self, base: int, added: Addition, *, release: bool = False) -> None:
+        """Add events behind number `base`; with `release`, the store is unlocked by the same call.
 
         Raises:
             Overtaken: That is not the last one any more. Nothing was added.
@@ -189,7 +199,9 @@ class Server:
             for is_last in (False, True):
                 had_connection = self._connection is not None
                 try:
-                    self._call(_APPEND, *values, retry=False)
+                    release = release and self._is_locked
+                    self._call(_APPEND, *values, release, retry=False)
+                    self._is_locked = self._is_locked and not release
                     return
                 except Unreachable:
                     if not self._was_sent:
@@ -305,7 +317,7 @@ class Server:
 
 _APPEND = (
     "SELECT memtui.append(%s, %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
-    "%b::bytea[], %b::bigint[])"
+    "%b::bytea[], %b::bigint[], %s)"
 )
 
 

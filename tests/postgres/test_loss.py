@@ -128,9 +128,9 @@ def lose_appends(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
     """Have nobody learn whether something was added."""
     append = Server.append
 
-    def lose(self: Server, base: int, added: Addition) -> None:
+    def lose(self: Server, base: int, added: Addition, *, release: bool = False) -> None:
         if is_done:
-            append(self, base, added)
+            append(self, base, added, release=release)
         raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
 
     patch.setattr(Server, "append", lose)
