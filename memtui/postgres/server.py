@@ -125,12 +125,13 @@ class Server:
         self._lock = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._is_locked = False
+        self._is_closed = False
         self._was_sent = False
-        self.problem = ""
-        """Why the last call could not reach the server; empty if it did."""
 
     def close(self) -> None:
+        """Let go of the connection. Calls afterwards fail."""
         with self._lock:
+            self._is_closed = True
             self._drop()
 
     def check(self) -> tuple[int, str | None]:
@@ -282,20 +283,19 @@ class Server:
         with self._lock:
             was_open = self._connection is not None
             self._was_sent = False
+            if self._is_closed:
+                raise ServerUnusable("The journal is closed.")
             try:
                 with translate_errors():
                     if self._connection is None:
                         self._connection = self._connect()
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
                     self._was_sent = True
-                    rows = self._connection.execute(sql, values, binary=True).fetchall()
-                self.problem = ""
-                return rows
-            except Unreachable as error:
+                    return self._connection.execute(sql, values, binary=True).fetchall()
+            except Unreachable:
                 self._drop()
                 if retry and was_open:
                     return self._call(sql, *values, retry=False)
-                self.problem = str(error)
                 raise
 
     def _connect(self) -> psycopg.Connection[Any]:
