@@ -1,0 +1,125 @@
+"""One of the two places that a mirror keeps equal: what stands there, and what its record says of it."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memtui.core.events import Event, Version
+from memtui.engine import Engine
+from memtui.engine.lineage import find_moves
+from memtui.journal.chain import decode_changes
+from memtui.journal.record import KnownPath
+
+_EVENTS_BACK = 50
+"""Events of one path that are looked through for where it comes from."""
+_KEPT_EVENTS = 64
+
+
+class PathEvent(NamedTuple):
+    """An event, and what it left at a path."""
+
+    event: Event
+    after: Version | None
+
+
+class Side:
+    """See above.
+
+    Args:
+        name: `folder` or `source`.
+        title: What it is called in the other one's log.
+        signer: The only agent that may be named as who did something here; `None` where anybody may.
+    """
+
+    def __init__(self, name: str, engine: Engine, title: str, *, signer: str | None = None) -> None:
+        self.name = name
+        self.engine = engine
+        self.title = title
+        self.signer = signer
+        self.head = engine.get_head()
+        """The record's head at the last look."""
+        self.is_replaced = False
+        """Whether its record is another one than the last time: that something is not there says nothing."""
+        self._looked: int | None = None
+        self._events: dict[int, tuple[Event | None, dict[str, str]]] = {}
+
+    def look(self) -> set[str]:
+        """The paths that changed since the last look; the first time all that stand here."""
+        self.head = self.engine.get_head()
+        looked, self._looked = self._looked, self.head[0]
+        if looked is None:
+            return set(self.engine.journal.get_known_below(""))
+        bodies = self.engine.journal.iter_bodies(looked, self.head[0])
+        return {path for _, body in bodies for path, _, _ in decode_changes(body)}
+
+    def get(self, path: str) -> Version | None:
+        known: KnownPath | None = self.engine.journal.get_known(path)
+        return known.version if known is not None else None
+
+    def get_text(self, version: Version) -> bytes | None:
+        return self.engine.history.text(version)
+
+    def get_events(self, path: str, after: int) -> list[PathEvent]:
+        """The events behind a number that changed a path, in order."""
+        seqs = [seq for seq in self.engine.journal.get_touching_seqs(path) if seq > after]
+        return [found for seq in seqs if (found := self._get_path_event(path, seq)) is not None]
+
+    def get_last_event(self, path: str) -> PathEvent | None:
+        """The last event that changed a path."""
+        seqs = self.engine.journal.get_touching_seqs(path)
+        return self._get_path_event(path, seqs[-1]) if seqs else None
+
+    def find_origin(self, path: str) -> tuple[str, Event] | None:
+        """Where what stands at a path was moved here from, the first name in a row of them, and by which last event."""
+        last: Event | None = None
+        before: int | None = None
+        origin = path
+        for _ in range(_EVENTS_BACK):
+            found = self._find_move_to(origin, before)
+            if found is None:
+                break
+            origin, event = found
+            before, last = event.seq, last or event
+        return (origin, last) if last is not None and origin != path else None
+
+    def get_version_at(self, path: str, seq: int) -> Version | None:
+        return self.engine.history.get_version_at(path, seq)
+
+    def iter_versions(self, path: str) -> Iterator[Version]:
+        """The versions that stood at a path, the newest first."""
+        for found in reversed(self.get_events(path, 0)):
+            if found.after is not None:
+                yield found.after
+
+    def get_moves(self, event: Event) -> dict[str, str]:
+        """See `find_moves`."""
+        self._get_event(event.seq)
+        return self._events[event.seq][1]
+
+    def _find_move_to(self, path: str, before: int | None) -> tuple[str, Event] | None:
+        seqs: Sequence[int] = self.engine.journal.get_touching_seqs(path)
+        for seq in [seq for seq in reversed(seqs) if before is None or seq < before][:_EVENTS_BACK]:
+            event = self._get_event(seq)
+            if event is None:
+                return None
+            if (old := self.get_moves(event).get(path)) is not None:
+                return old, event
+            if any(change.path == path and change.before is None for change in event.changes):
+                return None
+        return None
+
+    def _get_path_event(self, path: str, seq: int) -> PathEvent | None:
+        event = self._get_event(seq)
+        if event is None:
+            return None
+        after = [change.after for change in event.changes if change.path == path]
+        return PathEvent(event, after[-1]) if after else None
+
+    def _get_event(self, seq: int) -> Event | None:
+        """An event, of which the last ones are kept: a large one is asked for by each of its paths."""
+        if (kept := self._events.get(seq)) is None:
+            event = self.engine.journal.get_event(seq)
+            kept = event, find_moves(event) if event is not None else {}
+            self._events[seq] = kept
+            if len(self._events) > _KEPT_EVENTS:
+                self._events.pop(next(iter(self._events)))
+        return kept[0]
