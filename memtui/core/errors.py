@@ -41,6 +41,10 @@ class StateUnusable(MemtuiError):
     errno: int | None = None
 
 
+class Unreachable(StateUnusable):
+    """A server cannot be reached, or does not answer in time: it may at another moment."""
+
+
 class JournalDamaged(StateUnusable):
     """The journal's file is damaged: it cannot be read as what it was."""
 

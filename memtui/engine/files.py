@@ -191,7 +191,7 @@ class FileOperations:
         moves: tuple[tuple[str, str], ...] = (),
         command: str,
         note: str,
-        call_id: str,
+        call_id: str | None,
         actor: Actor,
     ) -> ActionResult:
         """Do here, as one event, what somebody did in another place of the same memories.

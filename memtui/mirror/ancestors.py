@@ -129,9 +129,11 @@ class AncestorStore:
 
     def forget_numbers(self, name: str) -> None:
         """The `folder` or the `source` has another record now, whose events have other numbers."""
-        self._all = {path: each._replace(**{name: 0}) for path, each in self._all.items()}
+        is_folder = name == "folder"
+        for path, (version, folder, source) in self._all.items():
+            self._all[path] = Ancestor(version, 0 if is_folder else folder, source if is_folder else 0)
         with self._translate_errors(), self._db:
-            self._db.execute(f"UPDATE ancestors SET {'folder' if name == 'folder' else 'source'} = 0")
+            self._db.execute(f"UPDATE ancestors SET {'folder' if is_folder else 'source'} = 0")
 
     def _get_mirror(self) -> str:
         if (found := self._get_fact("mirror")) is None:

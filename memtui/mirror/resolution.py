@@ -1,4 +1,4 @@
-"""What comes of a note that was changed on both sides: merged as the editor merges, or a conflict that loses nothing."""
+"""Resolving what was changed on both sides: merged as the editor merges, or a conflict that loses nothing."""
 
 from typing import NamedTuple
 
@@ -23,13 +23,10 @@ def resolve(base: bytes | None, folder: bytes, source: bytes) -> Resolution:
     Args:
         base: What both were before; `None` if that is not known.
     """
-    texts = [_decode(data) for data in (base, folder, source)]
-    if texts[1] is None or texts[2] is None or max(len(folder), len(source)) > _MOST_BYTES:
+    old, mine, theirs = _decode(base), _decode(folder), _decode(source)
+    if mine is None or theirs is None or max(len(folder), len(source)) > _MOST_BYTES:
         return Resolution(source, True)
-    if texts[0] is None:
-        result = merge_without_base(texts[1], texts[2])
-    else:
-        result = merge_texts(texts[0], texts[1], texts[2])
+    result = merge_without_base(mine, theirs) if old is None else merge_texts(old, mine, theirs)
     if result.is_clean:
         return Resolution(result.text.encode(), False)
     return Resolution(result.resolve([MergeSide.THEIRS] * len(result.conflicts)).encode(), True)

@@ -68,18 +68,16 @@ class Side:
         seqs = self.engine.journal.get_touching_seqs(path)
         return self._get_path_event(path, seqs[-1]) if seqs else None
 
-    def find_origin(self, path: str) -> tuple[str, Event] | None:
-        """Where what stands at a path was moved here from, the first name in a row of them, and by which last event."""
+    def iter_origins(self, path: str) -> Iterator[tuple[str, Event]]:
+        """The names that what stands at a path had before, the last one first, and by which event it came here."""
         last: Event | None = None
         before: int | None = None
-        origin = path
         for _ in range(_EVENTS_BACK):
-            found = self._find_move_to(origin, before)
-            if found is None:
-                break
-            origin, event = found
+            if (found := self._find_move_to(path, before)) is None:
+                return
+            path, event = found
             before, last = event.seq, last or event
-        return (origin, last) if last is not None and origin != path else None
+            yield path, last
 
     def get_version_at(self, path: str, seq: int) -> Version | None:
         return self.engine.history.get_version_at(path, seq)

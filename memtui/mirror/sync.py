@@ -9,7 +9,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from itertools import pairwise
 
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Actor, Agent, EntryKind, Event, Outside, Version, format_actor_in_sentence, sha256
@@ -108,6 +108,7 @@ class Mirror:
         self._confirmed: dict[str, int] = {}
         self._unmovable: set[tuple[str, str]] = set()
         self._wiped: deque[tuple[float, str]] = deque()
+        self._wipe: WipeFound | None = None
         for side in (folder, source):
             self._recognise(side)
 
@@ -139,7 +140,7 @@ class Mirror:
             Each change once it is done, and what cannot be carried.
 
         Raises:
-            WipeFound: More is gone on one side than may be carried unasked. Other changes were carried.
+            WipeFound: More is gone on one side than is carried unasked. Other changes were carried.
             LockTimeout, FolderMissing, StateUnusable, UnsettledChange: One side cannot be used now. What was carried
                 stays carried; call again.
         """
@@ -150,13 +151,16 @@ class Mirror:
                 self._accepts_all = False
                 self._accepted.clear()
                 return
+            self._wipe = None
             is_progress = False
             for report in self._carry_round():
                 is_progress = True
                 if report is not None:
                     yield report
             if not is_progress:
-                return
+                break
+        if self._wipe is not None:
+            raise self._wipe
 
     # Looking
 
@@ -247,11 +251,11 @@ class Mirror:
             yield from moved
             return
         steps: dict[tuple[str, int], list[_Step]] = {}
-        ancestors = {path: self._find_ancestor(path) for path in sorted(self._dirty)}
-        self._check_wipes(ancestors)
+        ancestors = {path: self._find_ancestor(path) or self._find_forebear(path) for path in sorted(self._dirty)}
+        self._wipe = self._find_wipe(ancestors)
         for path, ancestor in ancestors.items():
             here, there = self._folder.get(path), self._source.get(path)
-            if here == there:
+            if here == there or (self._wipe is not None and path in self._wipe.paths):
                 continue
             if (reason := _find_unportable(here, there)) is not None:
                 yield self._leave(path, self._folder if here is None else self._source, reason)
@@ -268,7 +272,9 @@ class Mirror:
                 continue
             yield from self._carry_earlier(giver, taker, path, ancestor)
             step = self._make_step(giver, taker, path, ancestor)
-            if step is not None:
+            if isinstance(step, Report):
+                yield step
+            elif step is not None:
                 steps.setdefault((taker.name, step.seq), []).append(step)
         for (name, _), group in steps.items():
             taker = self._folder if name == "folder" else self._source
@@ -286,10 +292,10 @@ class Mirror:
             self._missing[path] = seq, self._clock()
         return True
 
-    def _check_wipes(self, ancestors: Mapping[str, Ancestor | None]) -> None:
-        """Raise `WipeFound` where too much would be deleted, or emptied, at once."""
+    def _find_wipe(self, ancestors: Mapping[str, Ancestor | None]) -> WipeFound | None:
+        """What would be deleted, or emptied, where that is too much at once."""
         if self._accepts_all:
-            return
+            return None
         now = self._clock()
         while self._wiped and self._wiped[0][0] < now - _WIPE_SECONDS:
             self._wiped.popleft()
@@ -301,13 +307,15 @@ class Mirror:
                 and path not in self._accepted
                 and _is_lost(ancestor.version, giver.get(path))
                 and taker.get(path) == ancestor.version
+                and not (giver.get(path) is None and self._is_unconfirmed(giver, path))
             )
             earlier = sum(name == giver.name for _, name in self._wiped)
             total = self._ancestors.count_files() + earlier
             lost = len(paths) + earlier
             is_wipe = lost >= _FEWEST_WIPED and lost * 2 > total and (total >= 5 or lost == total)
             if paths and (is_wipe or giver.is_replaced):
-                raise WipeFound(giver, paths, max(total, lost))
+                return WipeFound(giver, paths, max(total, lost))
+        return None
 
     # Moves
 
@@ -318,13 +326,13 @@ class Mirror:
             for giver, taker in ((self._source, self._folder), (self._folder, self._source)):
                 if giver.get(path) is None or taker.get(path) is not None or self._ancestors.get(path) is not None:
                     continue
-                origin = giver.find_origin(path)
-                if origin is None or self._is_ours(origin[1]):
-                    continue
-                common = self._find_ancestor(origin[0])
-                number = 0 if common is None else common.folder if giver is self._folder else common.source
-                if common is not None and common.version is not None and origin[1].seq > number:
-                    found[giver.name][origin[0]] = path, origin[1]
+                for old, event in giver.iter_origins(path):
+                    common = self._find_ancestor(old)
+                    if self._is_ours(event) or common is None or common.version is None:
+                        continue
+                    if event.seq > (common.folder if giver is self._folder else common.source):
+                        found[giver.name][old] = path, event
+                    break
         done: set[str] = set()
         for giver, taker in ((self._source, self._folder), (self._folder, self._source)):
             by_event: dict[int, list[tuple[str, str]]] = {}
@@ -355,14 +363,9 @@ class Mirror:
         original = {new: old for old, (new, _) in origins.items()}
         for old, new in find_top_moves(event):
             below = taker.engine.journal.get_known_below(old)
-            inside = {
-                path: new + path[len(old) :] for path, each in below.items() if each.version.kind is EntryKind.FILE
-            }
-            if (
-                not inside
-                or taker.get(new) is not None
-                or not all(moves.get(path) == to for path, to in inside.items())
-            ):
+            files = [path for path, each in below.items() if each.version.kind is EntryKind.FILE]
+            inside = {path: new + path[len(old) :] for path in files}
+            if not inside or taker.get(new) is not None or any(moves.get(path) != to for path, to in inside.items()):
                 continue
             kept = {path: self._find_ancestor(path) for path in inside}
             if all(
@@ -400,15 +403,15 @@ class Mirror:
 
     # Contents
 
-    def _make_step(self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None) -> _Step | None:
-        """The step that gives one side what stands on the other one; `None` where that is not kept any more."""
+    def _make_step(self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None) -> _Step | Report | None:
+        """The step that gives one side what stands on the other one; `None` where that is changing just now."""
         wanted, last = giver.get(path), giver.get_last_event(path)
         if last is None or last.after != wanted:
-            return None  # it is changing just now
+            return None
         author = self._find_author(giver, path, ancestor) or last.event
         data = giver.get_text(wanted) if wanted is not None and wanted.kind is EntryKind.FILE else None
         if data is None and wanted is not None and wanted.kind is EntryKind.FILE:
-            return None
+            return self._leave(path, taker, "its text is not kept")
         return _Step(path, wanted, taker.get(path), author.actor, last.event.seq, data)
 
     def _find_author(self, giver: Side, path: str, ancestor: Ancestor | None) -> Event | None:
@@ -424,7 +427,7 @@ class Mirror:
         after = ancestor.folder if giver is self._folder else ancestor.source
         events = [found for found in giver.get_events(path, after)[-_STEPS_BACK:] if not self._is_ours(found.event)]
         standing = taker.get(path)
-        for found, following in zip(events, events[1:], strict=False):
+        for found, following in pairwise(events):
             version = found.after
             if found.event.actor == following.event.actor or version is None or version in (standing, giver.get(path)):
                 continue
@@ -448,30 +451,36 @@ class Mirror:
             return
         mine, theirs = self._folder.get_text(here), self._source.get_text(there)
         if mine is None or theirs is None:
+            yield self._leave(path, self._source, "its text is not kept")
             return
-        common = self._find_common_version(path) if ancestor is None else ancestor.version
-        base = self._source.get_text(common) or self._folder.get_text(common) if common is not None else None
-        if common in (here, there):
-            resolution = resolve(None, theirs, theirs)._replace(data=theirs if common == here else mine)
-        else:
-            resolution = resolve(base, mine, theirs)
+        base = None
+        if ancestor is not None and ancestor.version is not None:
+            base = self._source.get_text(ancestor.version) or self._folder.get_text(ancestor.version)
+        data, is_conflict = resolve(base, mine, theirs)
+        if data == mine:  # the folder has all of it: only the source lacks something
+            step = self._make_step(self._folder, self._source, path, ancestor)
+            if isinstance(step, _Step):
+                yield from self._carry(self._source, [step])
+            return
         actor = (self._find_author(self._source, path, ancestor) or last.event).actor
-        kept_in = ""
-        if resolution.is_conflict:
-            kept_in = self._keep_beside(path, mine, here)
-            if not kept_in:
-                yield None
-                return
-        data = resolution.data
+        kept_in = self._keep_beside(path, mine, here) if is_conflict else ""
+        if is_conflict and not kept_in:
+            yield None
+            return
         wanted = Version(EntryKind.FILE, sha256(data), len(data))
-        kind = "conflict" if kept_in else "merged"
-        step = _Step(path, wanted, here, actor, last.event.seq, data, kind)
+        step = _Step(path, wanted, here, actor, last.event.seq, data, "conflict" if kept_in else "merged")
         yield from self._carry(self._folder, [step], kept_in=kept_in)
 
-    def _find_common_version(self, path: str) -> Version | None:
-        """The newest version that both records know a path to have held."""
+    def _find_forebear(self, path: str) -> Ancestor | None:
+        """The newest version that both records know a path to have held, where nothing else is known of it.
+
+        So a copy of memories, which has their record, is no stranger to them. That something is missing says nothing.
+        """
+        if self._folder.get(path) is None or self._source.get(path) is None:
+            return None
         known = set(self._source.iter_versions(path))
-        return next((version for version in self._folder.iter_versions(path) if version in known), None)
+        version = next((version for version in self._folder.iter_versions(path) if version in known), None)
+        return None if version is None else Ancestor(version, 0, 0)
 
     def _keep_beside(self, path: str, data: bytes, version: Version) -> str:
         """Have the folder keep its own text in a note beside; returns its path, empty where that could not be made."""
@@ -488,7 +497,7 @@ class Mirror:
                 texts={version.sha256 or "": data},
                 command="create",
                 note=f"of {path}, which was changed in {self._source.title} as well",
-                call_id="",
+                call_id=None,
                 actor=self._sign(self._folder, self._folder, last.event.actor, 0)[0] if last else Agent("mirror"),
             )
             return name if result.event is not None else ""
@@ -517,12 +526,12 @@ class Mirror:
         if len(steps) > 1:
             for step in steps:
                 yield from self._carry(taker, [step])
-        elif _is_worth_again(result):
-            self._dirty.add(first.path)
-        elif _is_kept_directory(result, first):
-            return
-        else:
+        elif _is_worth_again(result) or taker.get(first.path) == first.wanted:
+            yield None
+        elif not _is_kept_directory(result, first):
             yield self._leave(first.path, taker, describe_skipped(result.skipped) if result.skipped else result.problem)
+        elif any(path.startswith(first.path + "/") for path in self._left):
+            yield self._leave(first.path, taker, "it holds what is left out")
 
     def _report(
         self, taker: Side, steps: Iterable[_Step], result: ActionResult, kept_in: str

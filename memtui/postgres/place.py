@@ -216,3 +216,9 @@ def _open_copy(place: str, state: str | os.PathLike[str] | None, settings: Setti
         journal.close()
         raise
     return journal, path, where
+
+
+def get_signer(engine: Engine) -> str | None:
+    """The only agent that this user of the server may sign as; `None` for any actor. Raises `StateUnusable`."""
+    assert isinstance(engine.journal, ServerJournal)
+    return engine.journal.server.check()[1]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import psycopg
 from psycopg import errors
 
-from memtui.core.errors import LockTimeout, StateUnusable, UnsettledChange
+from memtui.core.errors import LockTimeout, StateUnusable, Unreachable, UnsettledChange
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
@@ -37,10 +37,6 @@ _Result = TypeVar("_Result")
 
 class Overtaken(Exception):
     """Other events came before: what was to be added is to be planned anew."""
-
-
-class Unreachable(StateUnusable):
-    """The server cannot be reached, or does not answer in time."""
 
 
 class Diverged(StateUnusable):
