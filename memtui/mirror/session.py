@@ -5,6 +5,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from memtui import memory
@@ -51,6 +52,10 @@ class MirrorOptions:
     settings: Settings | None = None
     accepts_wipes: bool = False
     pause: float = PAUSE_SECONDS
+
+    def with_acceptance(self, accepts_wipes: bool) -> "MirrorOptions":
+        """The same, where what is gone now is carried or not."""
+        return replace(self, accepts_wipes=accepts_wipes)
 
 
 class _Opened:
@@ -146,7 +151,7 @@ def follow(
     accepts = options.accepts_wipes
     while not stop.is_set():
         try:
-            with _open(_with_acceptance(options, accepts)) as opened:
+            with _open(options.with_acceptance(accepts)) as opened:
                 news = _News(opened, options)
                 try:
                     for _ in _sync_forever(opened.mirror, news, stop, report, ask, idle):
@@ -229,12 +234,6 @@ class _News:
         if watching.mode is WatchMode.GONE:
             self.missing = watching.reason
             self.woken.set()
-
-
-def _with_acceptance(options: MirrorOptions, accepts: bool) -> MirrorOptions:
-    return MirrorOptions(
-        options.source, options.folder, options.state, options.settings, accepts_wipes=accepts, pause=options.pause
-    )
 
 
 def _check_places(options: MirrorOptions) -> None:

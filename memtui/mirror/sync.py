@@ -415,10 +415,13 @@ class Mirror:
         return _Step(path, wanted, taker.get(path), author.actor, last.event.seq, data)
 
     def _find_author(self, giver: Side, path: str, ancestor: Ancestor | None) -> Event | None:
-        """The last event since the ancestor that is not the mirror's own."""
+        """The last event since the ancestor that is not the mirror's own, also under the names before."""
         after = 0 if ancestor is None else ancestor.folder if giver is self._folder else ancestor.source
-        events = [found.event for found in giver.get_events(path, after) if not self._is_ours(found.event)]
-        return events[-1] if events else None
+        for name in (path, *(old for old, _ in giver.iter_origins(path))):
+            events = [found.event for found in giver.get_events(name, after) if not self._is_ours(found.event)]
+            if events:
+                return events[-1]
+        return None
 
     def _carry_earlier(self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None) -> Iterator[Report | None]:
         """Carry the versions of other authors that came before the last one, so that each line keeps its author."""
