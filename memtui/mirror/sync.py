@@ -261,7 +261,7 @@ class Mirror:
                 yield self._leave(path, self._folder if here is None else self._source, reason)
                 continue
             known = ancestor.version if ancestor else None
-            if there == known or there is None:
+            if there == known or (there is None and here != known):  # a change is more than a deletion
                 giver, taker = self._folder, self._source
             elif here == known or here is None:
                 giver, taker = self._source, self._folder

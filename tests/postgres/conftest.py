@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,13 @@ class OwnServer:
 def server() -> Iterator[OwnServer]:
     if not BIN or (os.getuid() == 0 and shutil.which("setpriv") is None):
         pytest.skip("needs PostgreSQL's server")
+    with start_own_server() as own:
+        yield own
+
+
+@contextmanager
+def start_own_server() -> Iterator[OwnServer]:
+    """A server with a database that is prepared for memories, until the end."""
     with tempfile.TemporaryDirectory(prefix="pg-") as directory:
         os.chmod(directory, 0o777)
         own = OwnServer(Path(directory))
