@@ -4,9 +4,10 @@ It is written after the changes themselves, and without waiting for the disk. Wh
 records: every event that a mirror adds names the event of the other side that it follows (`Mark`).
 """
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -126,6 +127,15 @@ class AncestorStore:
         """The head of the `folder` or the `source` when it was last kept."""
         found = self._get_fact(f"head of {name}")
         return None if found is None else (int(found.partition(":")[0]), found.partition(":")[2])
+
+    def get_asked(self) -> frozenset[str]:
+        """The paths of which a person was asked whether they are to be deleted, and has not said so."""
+        return frozenset(json.loads(self._get_fact("asked") or "[]"))
+
+    def set_asked(self, paths: Iterable[str]) -> None:
+        """Keep these paths; see `get_asked`."""
+        with self._translate_errors():
+            self._db.execute("INSERT OR REPLACE INTO facts VALUES ('asked', ?)", (json.dumps(sorted(paths)),))
 
     def forget_numbers(self, name: str) -> None:
         """The `folder` or the `source` has another record now, whose events have other numbers."""

@@ -109,6 +109,7 @@ class Mirror:
         self._unmovable: set[tuple[str, str]] = set()
         self._wiped: deque[tuple[float, str]] = deque()
         self._wipe: WipeFound | None = None
+        self._asked = ancestors.get_asked()
         for side in (folder, source):
             self._recognise(side)
 
@@ -132,6 +133,7 @@ class Mirror:
     def accept(self, wipe: WipeFound) -> None:
         """Carry what `sync` has asked about."""
         self._accepted |= wipe.paths
+        self._keep_asked(self._asked - wipe.paths)
 
     def sync(self) -> Iterator[Report]:
         """Carry what changed since the last time, and what is still to be carried.
@@ -147,11 +149,11 @@ class Mirror:
         for _ in range(_ROUNDS):
             self._look()
             self._settle()
+            self._wipe = None
             if not self._dirty:
                 self._accepts_all = False
                 self._accepted.clear()
-                return
-            self._wipe = None
+                break
             is_progress = False
             for report in self._carry_round():
                 is_progress = True
@@ -161,6 +163,12 @@ class Mirror:
                 break
         if self._wipe is not None:
             raise self._wipe
+
+    def _keep_asked(self, paths: frozenset[str]) -> None:
+        """Remember of which paths a person was asked, until she has said so or they are equal again."""
+        if paths != self._asked:
+            self._asked = paths
+            self._ancestors.set_asked(paths)
 
     # Looking
 
@@ -203,6 +211,8 @@ class Mirror:
                     equal[path] = Ancestor(here, self._folder.head[0], self._source.head[0])
             elif path in self._left and self._left[path][:2] == (here, there):
                 self._dirty.discard(path)
+            if path not in self._dirty and path in self._asked:
+                self._keep_asked(self._asked - {path})
         if equal:
             self._ancestors.update(equal, {side.name: side.head for side in (self._folder, self._source)})
 
@@ -253,6 +263,8 @@ class Mirror:
         steps: dict[tuple[str, int], list[_Step]] = {}
         ancestors = {path: self._find_ancestor(path) or self._find_forebear(path) for path in sorted(self._dirty)}
         self._wipe = self._find_wipe(ancestors)
+        if self._wipe is not None:
+            self._keep_asked(self._asked | self._wipe.paths)
         for path, ancestor in ancestors.items():
             here, there = self._folder.get(path), self._source.get(path)
             if here == there or (self._wipe is not None and path in self._wipe.paths):
@@ -313,7 +325,7 @@ class Mirror:
             total = self._ancestors.count_files() + earlier
             lost = len(paths) + earlier
             is_wipe = lost >= _FEWEST_WIPED and lost * 2 > total and (total >= 5 or lost == total)
-            if paths and (is_wipe or giver.is_replaced):
+            if paths and (is_wipe or giver.is_replaced or paths & self._asked):
                 return WipeFound(giver, paths, max(total, lost))
         return None
 
