@@ -324,7 +324,7 @@ class Mirror:
             earlier = sum(name == giver.name for _, name in self._wiped)
             total = self._ancestors.count_files() + earlier
             lost = len(paths) + earlier
-            is_wipe = lost >= _FEWEST_WIPED and lost * 2 > total and (total >= 5 or lost == total)
+            is_wipe = lost >= _FEWEST_WIPED and lost * 2 >= total and (total >= 5 or lost == total)
             if paths and (is_wipe or giver.is_replaced or paths & self._asked):
                 return WipeFound(giver, paths, max(total, lost))
         return None
