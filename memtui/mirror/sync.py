@@ -340,7 +340,7 @@ class Mirror:
                     continue
                 for old, event in giver.iter_origins(path):
                     common = self._find_ancestor(old)
-                    if self._is_ours(event) or common is None or common.version is None:
+                    if common is None or common.version is None:
                         continue
                     if event.seq > (common.folder if giver is self._folder else common.source):
                         found[giver.name][old] = path, event
