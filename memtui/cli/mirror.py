@@ -25,7 +25,7 @@ def add_mirror_options(parser: Parser) -> None:
     parser.add_value("source", "PLACE", "a folder, sqlite:FILE or an address")
     parser.add_value("folder", "FOLDER", "the folder; made if it was never mirrored")
     parser.add_flag("--once", "make both equal and end; else follow both")
-    parser.add_flag("--accept-wipe", "carry what is gone now, however much it is")
+    parser.add_flag("--accept-wipe", "carry what is missing now, however much it is")
 
 
 def run_mirror(options: Options, given: argparse.Namespace) -> int:

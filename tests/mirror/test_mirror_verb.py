@@ -78,9 +78,8 @@ def test_it_goes_on_when_the_server_is_back(server: OwnServer, tmp_path: Path) -
             pair.write(b_md="b\n")
             assert running.process.stderr is not None
             ready, _, _ = select.select([running.process.stderr], [], [], LIMIT)
-            assert (
-                b"The server cannot be reached" in os.read(running.process.stderr.fileno(), 65_536) if ready else False
-            )
+            assert ready
+            assert b"The server cannot be reached" in os.read(running.process.stderr.fileno(), 65_536)
         finally:
             server.start()
         assert running.read_line() == "To the source: b.md created (another program)"
