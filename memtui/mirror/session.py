@@ -191,8 +191,8 @@ def _sync_forever(
             continue
         yield
         seconds = mirror.wait_seconds
-        if seconds is None and not mirror.is_equal:
-            seconds = _UNSETTLED_SECONDS
+        if seconds is None:
+            seconds = mirror.retry_seconds if mirror.is_equal else _UNSETTLED_SECONDS
         waited = 0.0
         while not news.woken.wait(_LOOK_SECONDS * 5) and not stop.is_set():
             idle()

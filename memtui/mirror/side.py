@@ -1,6 +1,6 @@
 """One of the two places that a mirror keeps equal: what stands there, and what its record says of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtui.core.events import Event, Version
@@ -54,6 +54,11 @@ class Side:
     def get(self, path: str) -> Version | None:
         known: KnownPath | None = self.engine.journal.get_known(path)
         return known.version if known is not None else None
+
+    def read_all(self) -> Callable[[str], Version | None]:
+        """Reads all at once that `get` is asked for; as of now."""
+        known = self.engine.journal.get_known_below("")
+        return lambda path: known[path].version if path in known else None
 
     def get_text(self, version: Version) -> bytes | None:
         return self.engine.history.text(version)

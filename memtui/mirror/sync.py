@@ -8,7 +8,7 @@ was done, plans the rest anew, and does nothing twice.
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from memtui.core.errors import MemtuiError
@@ -30,6 +30,10 @@ _STEPS_BACK = 20
 """Versions of one note that are carried one by one, each with its author."""
 _WIPE_SECONDS = 60.0
 _FEWEST_WIPED = 2
+_RETRY_SECONDS = 30.0
+"""After which it is tried again to carry what one side did not take."""
+_MANY = 1_000
+"""Paths from which on all that a side knows is read at once."""
 _AGAIN = frozenset({SkipReason.CHANGED, SkipReason.TAKEN, SkipReason.STOPPED, SkipReason.MISSING})
 """Why something was not done that may be done as it is planned anew."""
 
@@ -103,6 +107,8 @@ class Mirror:
         self._accepted: set[str] = set()
         self._dirty = set(ancestors.get_paths())
         self._left: dict[str, tuple[Version | None, Version | None, str]] = {}
+        self._retries: dict[str, float] = {}
+        """When it is tried again to carry what was left."""
         self._missing: dict[str, tuple[int, float]] = {}
         """What went without a command: by which event, and when that was seen first."""
         self._confirmed: dict[str, int] = {}
@@ -130,6 +136,11 @@ class Mirror:
             return None
         return max(max(seen for _, seen in self._missing.values()) + self._pause - self._clock(), 0.0)
 
+    @property
+    def retry_seconds(self) -> float | None:
+        """In how many seconds it is worth it to call again only to try once more what was left; `None` for never."""
+        return max(min(self._retries.values()) - self._clock(), 0.0) if self._retries else None
+
     def accept(self, wipe: WipeFound) -> None:
         """Carry what `sync` has asked about."""
         self._accepted |= wipe.paths
@@ -147,8 +158,8 @@ class Mirror:
                 stays carried; call again.
         """
         for _ in range(_ROUNDS):
-            self._look()
-            self._settle()
+            due = self._look()
+            self._settle(due)
             self._wipe = None
             if not self._dirty:
                 self._accepts_all = False
@@ -182,11 +193,17 @@ class Mirror:
             side.is_replaced = True
             self._ancestors.forget_numbers(side.name)
 
-    def _look(self) -> None:
+    def _look(self) -> set[str]:
+        """Find what changed; returns what is to be tried again."""
         self._confirm_missing()
+        due = {path for path, at in self._retries.items() if at <= self._clock()}
+        for path in due:
+            self._retries.pop(path)
+        self._dirty |= due
         for side in (self._folder, self._source):
             changed = side.look()
             self._dirty |= {path for path in changed if _is_mirrored(path)}
+        return due
 
     def _confirm_missing(self) -> None:
         """Look again at what went without a command, once nothing more has gone for a moment."""
@@ -197,19 +214,21 @@ class Mirror:
         self._confirmed.update({path: seq for path, (seq, _) in self._missing.items()})
         self._missing.clear()
 
-    def _settle(self) -> None:
-        """Note which paths are equal by now."""
+    def _settle(self, due: Collection[str]) -> None:
+        """Note which paths are equal by now; those that were left are left, but for what is `due`."""
         equal: dict[str, Ancestor] = {}
+        is_many = len(self._dirty) > _MANY
+        get_here, get_there = (side.read_all() if is_many else side.get for side in (self._folder, self._source))
         for path in list(self._dirty):
-            here, there = self._folder.get(path), self._source.get(path)
+            here, there = get_here(path), get_there(path)
             if here == there:
                 self._dirty.discard(path)
-                for waiting in (self._left, self._missing, self._confirmed):
+                for waiting in (self._left, self._missing, self._confirmed, self._retries):
                     waiting.pop(path, None)
                 kept = self._ancestors.get(path)
                 if (kept.version if kept else None) != here:
                     equal[path] = Ancestor(here, self._folder.head[0], self._source.head[0])
-            elif path in self._left and self._left[path][:2] == (here, there):
+            elif path in self._left and self._left[path][:2] == (here, there) and path not in due:
                 self._dirty.discard(path)
             if path not in self._dirty and path in self._asked:
                 self._keep_asked(self._asked - {path})
@@ -479,8 +498,8 @@ class Mirror:
             return
         actor = (self._find_author(self._source, path, ancestor) or last.event).actor
         kept_in = self._keep_beside(path, mine, here) if is_conflict else ""
-        if is_conflict and not kept_in:
-            yield None
+        if isinstance(kept_in, ActionResult):
+            yield None if _is_worth_again(kept_in) else self._leave_for_now(path, self._folder, kept_in)
             return
         wanted = Version(EntryKind.FILE, sha256(data), len(data))
         step = _Step(path, wanted, here, actor, last.event.seq, data, "conflict" if kept_in else "merged")
@@ -497,8 +516,8 @@ class Mirror:
         version = next((version for version in self._folder.iter_versions(path) if version in known), None)
         return None if version is None else Ancestor(version, 0, 0)
 
-    def _keep_beside(self, path: str, data: bytes, version: Version) -> str:
-        """Have the folder keep its own text in a note beside; returns its path, empty where that could not be made."""
+    def _keep_beside(self, path: str, data: bytes, version: Version) -> str | ActionResult:
+        """Have the folder keep its own text in a note beside; returns its path, or why that could not be made."""
         last = self._folder.get_last_event(path)
         for name in name_conflict_notes(path, data):
             standing = self._folder.get(name)
@@ -515,8 +534,8 @@ class Mirror:
                 call_id=None,
                 actor=self._sign(self._folder, self._folder, last.event.actor, 0)[0] if last else Agent("mirror"),
             )
-            return name if result.event is not None else ""
-        return ""
+            return name if result.event is not None else result
+        return ActionResult(problem="Not carried: the names for a note beside it are taken.")
 
     def _carry(self, taker: Side, steps: list[_Step], *, kept_in: str = "") -> Iterator[Report | None]:
         """Do steps together, as one event; one by one where that cannot be done."""
@@ -544,7 +563,7 @@ class Mirror:
         elif _is_worth_again(result) or taker.get(first.path) == first.wanted:
             yield None
         elif not _is_kept_directory(result, first):
-            yield self._leave(first.path, taker, describe_skipped(result.skipped) if result.skipped else result.problem)
+            yield self._leave_for_now(first.path, taker, result)
         elif any(path.startswith(first.path + "/") for path in self._left):
             yield self._leave(first.path, taker, "it holds what is left out")
 
@@ -576,6 +595,13 @@ class Mirror:
             words = words if words.startswith("for ") else f"for {actor.name}, {words}"
             actor = Agent(taker.signer)
         return actor, words
+
+    def _leave_for_now(self, path: str, taker: Side, result: ActionResult) -> Report | None:
+        """Leave what a side did not take, and try it again later; that is said once."""
+        before = self._left.get(path)
+        report = self._leave(path, taker, describe_skipped(result.skipped) if result.skipped else result.problem)
+        self._retries[path] = self._clock() + _RETRY_SECONDS
+        return None if before == self._left[path] else report
 
     def _leave(self, path: str, taker: Side, reason: str) -> Report:
         self._dirty.discard(path)

@@ -24,6 +24,7 @@ from memtui import memory
 from memtui.cli.output import ExitCode
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, EntryKind
+from memtui.core.paths import SERVER
 from memtui.engine import Engine
 
 _NOTES = 12
@@ -166,9 +167,9 @@ class _FolderWriter(_Writer):
 class _EngineWriter(_Writer):
     """An agent on the other side."""
 
-    def __init__(self, place: str, *rest: object) -> None:
+    def __init__(self, place: str, state: Path | None, *rest: object) -> None:
         super().__init__("store", *rest)  # type: ignore[arg-type]
-        self._engine = memory.open(place)
+        self._engine = memory.open(place, state=state)
         self._actors = [Agent("Claude"), Agent("Planner")]
 
     def close(self) -> None:
@@ -266,8 +267,9 @@ def run_crowd(
     """
     rng, outcome, lines = random.Random(seed), Outcome(), set[str]()
     errors = folder.with_name(f"{folder.name}.errors")
+    machine = folder.with_name("machine") if place.startswith(SERVER) else None  # whoever is on another one
     mirror = _MirrorProcess(place, folder, errors)
-    writers = [_FolderWriter(folder, rng, outcome, lines), _EngineWriter(place, rng, outcome, lines)]
+    writers = [_FolderWriter(folder, rng, outcome, lines), _EngineWriter(place, machine, rng, outcome, lines)]
     kill_at = sorted(rng.sample(range(changes), min(kills, changes)))
     server_at = sorted(rng.sample(range(changes), min(server_kills, changes)))
     mirror.start()

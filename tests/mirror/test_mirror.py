@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,23 @@ def test_what_a_person_protects_no_agent_changes_through_a_mirror(pair: Pair) ->
     said = pair.tell()
     assert "Left out of the source: a.md: a.md is protected by the person" in said
     assert "To the source: b.md changed (another program)" in said
+
+
+def test_what_one_side_did_not_take_is_tried_again(pair: Pair) -> None:
+    with memtui.open(pair.place) as memory:
+        memory.files.protect(["a.md"])
+    pair.write(a_md="changed\n")
+    with open_mirror(pair.options()) as mirror:
+        assert [each.kind for each in mirror.sync()] == ["left"]
+        assert list(mirror.sync()) == []
+        mirror._clock = lambda: time.monotonic() + 60
+        assert mirror.retry_seconds == 0
+        assert list(mirror.sync()) == [], "it is said once"
+        with memtui.open(pair.place) as memory:
+            memory.files.unprotect(["a.md"])
+        mirror._clock = lambda: time.monotonic() + 120
+        assert [each.sentence for each in mirror.sync()] == ["To the source: a.md changed (another program)"]
+        assert (mirror.retry_seconds, dict(mirror.left)) == (None, {})
 
 
 def test_two_that_were_never_mirrored_lose_nothing(tmp_path: Path) -> None:
