@@ -1,6 +1,6 @@
 """One of the two places that a mirror keeps equal: what stands there, and what its record says of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from memtui.core.events import Event, Version
@@ -40,7 +40,7 @@ class Side:
         self.is_replaced = False
         """Whether its record is another one than the last time: that something is not there says nothing."""
         self._looked: int | None = None
-        self._events: dict[int, tuple[Event | None, dict[str, str]]] = {}
+        self._events: dict[int, _EventChanges] = {}
 
     def look(self) -> set[str]:
         """The paths that changed since the last look; the first time all that stand here."""
@@ -93,36 +93,41 @@ class Side:
             if found.after is not None:
                 yield found.after
 
-    def get_moves(self, event: Event) -> dict[str, str]:
-        """See `find_moves`."""
-        self._get_event(event.seq)
-        return self._events[event.seq][1]
-
     def _find_move_to(self, path: str, before: int | None) -> tuple[str, Event] | None:
         seqs: Sequence[int] = self.engine.journal.get_touching_seqs(path)
         for seq in [seq for seq in reversed(seqs) if before is None or seq < before][:_EVENTS_BACK]:
-            event = self._get_event(seq)
-            if event is None:
-                return None
-            if (old := self.get_moves(event).get(path)) is not None:
-                return old, event
-            if any(change.path == path and change.before is None for change in event.changes):
+            done = self._get_event(seq)
+            if done is None or path in done.moves:
+                return (done.moves[path], done.event) if done is not None else None
+            if path in done.created:
                 return None
         return None
 
     def _get_path_event(self, path: str, seq: int) -> PathEvent | None:
-        event = self._get_event(seq)
-        if event is None:
-            return None
-        after = [change.after for change in event.changes if change.path == path]
-        return PathEvent(event, after[-1]) if after else None
+        done = self._get_event(seq)
+        return PathEvent(done.event, done.after[path]) if done is not None and path in done.after else None
 
-    def _get_event(self, seq: int) -> Event | None:
+    def _get_event(self, seq: int) -> "_EventChanges | None":
         """An event, of which the last ones are kept: a large one is asked for by each of its paths."""
         if (kept := self._events.get(seq)) is None:
             event = self.engine.journal.get_event(seq)
-            kept = event, find_moves(event) if event is not None else {}
-            self._events[seq] = kept
+            if event is None:
+                return None
+            kept = self._events[seq] = _EventChanges(
+                event,
+                find_moves(event),
+                {change.path: change.after for change in event.changes},
+                {change.path for change in event.changes if change.before is None},
+            )
             if len(self._events) > _KEPT_EVENTS:
                 self._events.pop(next(iter(self._events)))
-        return kept[0]
+        return kept
+
+
+class _EventChanges(NamedTuple):
+    """What an event did, by path."""
+
+    event: Event
+    moves: Mapping[str, str]
+    after: Mapping[str, Version | None]
+    created: Set[str]
