@@ -5,8 +5,9 @@ The records of both sides say what happened; `ancestors` keeps which version of 
 something that it has not seen.
 """
 
+from memtui.mirror.deletions import WipeFound
 from memtui.mirror.reports import Report
 from memtui.mirror.session import MirrorBusy, MirrorOptions, follow, open_mirror, run_once
-from memtui.mirror.sync import Mirror, WipeFound
+from memtui.mirror.sync import Mirror
 
 __all__ = ["Mirror", "MirrorBusy", "MirrorOptions", "Report", "WipeFound", "follow", "open_mirror", "run_once"]

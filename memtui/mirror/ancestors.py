@@ -38,6 +38,10 @@ class Ancestor(NamedTuple):
     folder: int
     source: int
 
+    def get_number(self, name: str) -> int:
+        """That of the `folder` or the `source`."""
+        return self.folder if name == "folder" else self.source
+
 
 class Mark(NamedTuple):
     """What an event that a mirror added is found by: its `call_id`.
@@ -105,8 +109,8 @@ class AncestorStore:
     def count_files(self) -> int:
         return sum(each.version is not None and each.version.kind is EntryKind.FILE for each in self._all.values())
 
-    def update(self, changed: Mapping[str, Ancestor], heads: Mapping[str, tuple[int, str]]) -> None:
-        """Keep ancestors, and drop those whose version is `None`; also by which heads both records are recognised."""
+    def update(self, changed: Mapping[str, Ancestor]) -> None:
+        """Keep ancestors, and drop those whose version is `None`."""
         rows, dropped = [], []
         for path, each in changed.items():
             if each.version is None:
@@ -120,13 +124,17 @@ class AncestorStore:
             self._db.execute("BEGIN")
             self._db.executemany("INSERT OR REPLACE INTO ancestors VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._db.executemany("DELETE FROM ancestors WHERE path = ?", dropped)
-            facts = [(f"head of {name}", f"{seq}:{hash}") for name, (seq, hash) in heads.items()]
-            self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts)
 
     def get_head(self, name: str) -> tuple[int, str] | None:
         """The head of the `folder` or the `source` when it was last kept."""
         found = self._get_fact(f"head of {name}")
         return None if found is None else (int(found.partition(":")[0]), found.partition(":")[2])
+
+    def set_heads(self, heads: Mapping[str, tuple[int, str]]) -> None:
+        """Keep by which heads the records of the `folder` and the `source` are recognised."""
+        facts = [(f"head of {name}", f"{seq}:{hash}") for name, (seq, hash) in heads.items()]
+        with self._translate_errors(), self._db:
+            self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts)
 
     def get_asked(self) -> frozenset[str]:
         """The paths of which a person was asked whether they are to be deleted, and has not said so."""

@@ -18,9 +18,10 @@ from memtui.engine import Engine
 from memtui.fs.locks import hold_lock
 from memtui.fs.state import get_state_directory, make_private_directory
 from memtui.mirror.ancestors import AncestorStore
+from memtui.mirror.deletions import WipeFound
 from memtui.mirror.reports import Report
-from memtui.mirror.side import Side
-from memtui.mirror.sync import PAUSE_SECONDS, Mirror, WipeFound, make_title
+from memtui.mirror.side import Side, make_title
+from memtui.mirror.sync import PAUSE_SECONDS, Mirror
 from memtui.watch import FolderWatcher
 
 _AGAIN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)

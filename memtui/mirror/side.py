@@ -1,5 +1,6 @@
 """One of the two places that a mirror keeps equal: what stands there, and what its record says of it."""
 
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -131,3 +132,8 @@ class _EventChanges(NamedTuple):
     moves: Mapping[str, str]
     after: Mapping[str, Version | None]
     created: Set[str]
+
+
+def make_title(shown: str) -> str:
+    """A place as the other side's log names it: a folder and a file with the name of this machine."""
+    return shown if "://" in shown else f"{socket.gethostname()}:{shown}"

@@ -55,7 +55,7 @@ def _run_until_killed(pair: Pair, dying: _Dying) -> bool:
 def _wrap_steps(mirror: Mirror, dying: _Dying) -> None:
     for side in (mirror._folder, mirror._source):
         side.engine.files.carry = dying.wrap(side.engine.files.carry)  # type: ignore[method-assign]
-    store: AncestorStore = mirror._ancestors
+    store: AncestorStore = mirror._history.ancestors
     store.update = dying.wrap(store.update)  # type: ignore[method-assign]
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -229,6 +230,18 @@ def test_what_cannot_be_carried_is_said_and_left(pair: Pair) -> None:
     assert set(pair.last.left) == {"large.md", "link.md"}
     with memtui.open(pair.place) as memory:
         assert set(read_texts(memory)) == {*NOTES, "d", "big.md"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_no_utf8_is_left(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    pair = Pair(tmp_path / "folder", str(tmp_path / "source"))
+    pair.folder.mkdir()
+    for place in (b"folder", b"source"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + place + b"/\xff.md")).write_text("x\n")
+    pair.write(a_md="a\n")
+    assert "Left out of the folder: \\xff.md: its name is not UTF-8" in pair.tell()
+    assert (tmp_path / "source" / "a.md").exists()
 
 
 def test_a_file_and_a_directory_of_one_name_are_left(pair: Pair) -> None:

@@ -1,0 +1,117 @@
+"""Carrying renames as renames: the history of a note goes along, and what the other side changed under its old name."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from memtui.core.events import EntryKind, Event
+from memtui.core.history import ActionResult, SkipReason
+from memtui.engine.restore import find_top_moves
+from memtui.mirror.ancestors import Mark
+from memtui.mirror.common_history import CommonHistory
+from memtui.mirror.reports import Report
+from memtui.mirror.side import Side
+
+_AGAIN = frozenset({SkipReason.CHANGED, SkipReason.TAKEN, SkipReason.STOPPED, SkipReason.MISSING})
+"""Why something was not done that may be done as it is planned anew."""
+
+
+def is_worth_again(result: ActionResult) -> bool:
+    """Whether something came between, so that what was not done is planned anew."""
+    if not result.skipped:
+        return not result.problem or "keeps changing" in result.problem
+    return any(each.reason in _AGAIN for each in result.skipped)
+
+
+class RenameCarrier:
+    """Carries renames between two sides. Those of the source come first: of two new names its is the one."""
+
+    def __init__(self, history: CommonHistory) -> None:
+        self._history = history
+        folder, source = history.sides
+        self._directions = ((source, folder), (folder, source))
+        self._unmovable: set[tuple[str, str]] = set()
+
+    def carry(self, dirty: Collection[str]) -> Iterator[Report | None]:
+        """Give what is among some paths on one side the names that it got on the other one. See `Mirror.sync`."""
+        found: dict[str, dict[str, tuple[str, Event]]] = {"folder": {}, "source": {}}
+        for path in sorted(dirty):
+            for giver, taker in self._directions:
+                if (
+                    giver.get(path) is None
+                    or taker.get(path) is not None
+                    or self._history.ancestors.get(path) is not None
+                ):
+                    continue
+                for old, event in giver.iter_origins(path):
+                    common = self._history.find_ancestor(old)
+                    if common is None or common.version is None:
+                        continue
+                    if event.seq > common.get_number(giver.name):
+                        found[giver.name][old] = path, event
+                    break
+        done: set[str] = set()
+        for giver, taker in self._directions:
+            by_event: dict[int, list[tuple[str, str]]] = {}
+            events: dict[int, Event] = {}
+            for old, (new, event) in found[giver.name].items():
+                if old in done:
+                    continue
+                done.add(old)
+                stands = old
+                if taker.get(old) is None and old in found[taker.name]:
+                    stands = found[taker.name][old][0]  # both gave it another name: the source's is the one
+                if taker.get(stands) is None or (stands, new) in self._unmovable:
+                    continue
+                events[event.seq] = event
+                by_event.setdefault(event.seq, []).append((stands, new))
+            for seq, pairs in by_event.items():
+                yield from self._carry_event(giver, taker, events[seq], pairs, found[giver.name])
+
+    def _carry_event(
+        self,
+        giver: Side,
+        taker: Side,
+        event: Event,
+        pairs: list[tuple[str, str]],
+        origins: Mapping[str, tuple[str, Event]],
+    ) -> Iterator[Report | None]:
+        moves = dict(pairs)
+        original = {new: old for old, (new, _) in origins.items()}
+        for old, new in find_top_moves(event):
+            below = taker.engine.journal.get_known_below(old)
+            files = [path for path, each in below.items() if each.version.kind is EntryKind.FILE]
+            inside = {path: new + path[len(old) :] for path in files}
+            if not inside or taker.get(new) is not None or any(moves.get(path) != to for path, to in inside.items()):
+                continue
+            kept = {path: self._history.find_ancestor(path) for path in inside}
+            if all(
+                each is not None and giver.get_version_at(inside[path], event.seq) == each.version
+                for path, each in kept.items()
+            ):
+                result = self._move(giver, taker, event, old, new, self._history.make_mark(event.seq))
+                if result.event is not None:
+                    for path in inside:
+                        moves.pop(path)
+                    yield Report("renamed", taker.name, old, event.actor, event.seq, new_path=new)
+        for old, new in moves.items():
+            common = self._history.find_ancestor(original[new])
+            assert common is not None
+            exact = giver.get_version_at(new, event.seq) == common.version
+            mark = self._history.make_mark(event.seq, None if exact else common.version)
+            result = self._move(giver, taker, event, old, new, mark)
+            if result.event is not None:
+                yield Report("renamed", taker.name, old, event.actor, event.seq, new_path=new)
+            elif not is_worth_again(result):
+                self._unmovable.add((old, new))
+                yield None
+
+    def _move(self, giver: Side, taker: Side, event: Event, old: str, new: str, mark: Mark) -> ActionResult:
+        actor, note = self._history.sign(giver, taker, event.actor, event.seq)
+        return taker.engine.files.carry(
+            {},
+            expected={old: taker.get(old), new: None},
+            moves=((old, new),),
+            command="rename",
+            note=note,
+            call_id=str(mark),
+            actor=actor,
+        )
