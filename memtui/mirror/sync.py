@@ -6,7 +6,7 @@ was done, plans the rest anew, and does nothing twice.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from memtui.core.events import Actor, Agent, EntryKind, Version, sha256
@@ -212,8 +212,9 @@ class Mirror:
                 continue
             if giver.get(path) is None and self._deletions.is_unconfirmed(giver, path):
                 continue
-            yield from self._carry_earlier(giver, taker, path, ancestor)
-            step = self._make_step(giver, taker, path, ancestor)
+            expected = here if taker is self._folder else there  # what was decided upon, whatever stands there by now
+            expected = yield from self._carry_earlier(giver, taker, path, ancestor, expected)
+            step = self._make_step(giver, taker, path, ancestor, expected)
             if isinstance(step, Report):
                 yield step
             elif step is not None:
@@ -224,7 +225,9 @@ class Mirror:
 
     # Contents
 
-    def _make_step(self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None) -> _Step | Report | None:
+    def _make_step(
+        self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None, expected: Version | None
+    ) -> _Step | Report | None:
         """The step that gives one side what stands on the other one; `None` where that is changing just now."""
         wanted, last = giver.get(path), giver.get_last_event(path)
         if last is None or last.after != wanted:
@@ -233,27 +236,31 @@ class Mirror:
         data = giver.get_text(wanted) if wanted is not None and wanted.kind is EntryKind.FILE else None
         if data is None and wanted is not None and wanted.kind is EntryKind.FILE:
             return self._leave(path, taker, "its text is not kept")
-        return _Step(path, wanted, taker.get(path), author.actor, last.event.seq, data)
+        return _Step(path, wanted, expected, author.actor, last.event.seq, data)
 
-    def _carry_earlier(self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None) -> Iterator[Report | None]:
-        """Carry the versions of other authors that came before the last one, so that each line keeps its author."""
-        if ancestor is None or ancestor.version is None or giver.get(path) is None:
-            return
-        after = ancestor.get_number(giver.name)
-        events = [
-            found for found in giver.get_events(path, after)[-_STEPS_BACK:] if not self._history.is_ours(found.event)
-        ]
-        standing = taker.get(path)
+    def _carry_earlier(
+        self, giver: Side, taker: Side, path: str, ancestor: Ancestor | None, expected: Version | None
+    ) -> Generator[Report | None, None, Version | None]:
+        """Carry the versions of other authors that came before the last one, so that each line keeps its author.
+
+        Returns:
+            What is expected at the path then.
+        """
+        if ancestor is None or ancestor.version is None or expected is None or giver.get(path) is None:
+            return expected
+        events = giver.get_events(path, ancestor.get_number(giver.name))[-_STEPS_BACK:]
+        events = [found for found in events if not self._history.is_ours(found.event)]
         for found, following in pairwise(events):
             version = found.after
-            if found.event.actor == following.event.actor or version is None or version in (standing, giver.get(path)):
+            if found.event.actor == following.event.actor or version is None or version in (expected, giver.get(path)):
                 continue
-            data = giver.get_text(version) if version.kind is EntryKind.FILE else None
-            if data is None or taker.get(path) != standing or standing is None:
+            if version.kind is not EntryKind.FILE or (data := giver.get_text(version)) is None:
                 continue
-            step = _Step(path, version, standing, found.event.actor, found.event.seq, data)
-            yield from self._carry(taker, [step])
-            standing = taker.get(path)
+            step = _Step(path, version, expected, found.event.actor, found.event.seq, data)
+            for report in self._carry(taker, [step]):
+                yield report
+                expected = version if report is not None and report.kind == "changed" else expected
+        return expected
 
     def _carry_both(self, path: str, ancestor: Ancestor | None) -> Iterator[Report | None]:
         """Carry what both sides changed: the folder gets all of it, and the source gets that by the next round."""
@@ -276,7 +283,7 @@ class Mirror:
             base = self._folder.get_text(ancestor.version) if base is None else base
         data, is_conflict = resolve(base, mine, theirs)
         if data == mine:  # the folder has all of it: only the source lacks something
-            step = self._make_step(self._folder, self._source, path, ancestor)
+            step = self._make_step(self._folder, self._source, path, ancestor, there)
             if isinstance(step, _Step):
                 yield from self._carry(self._source, [step])
             return

@@ -11,6 +11,7 @@ import pytest
 import memtui
 from memtui import copying
 from memtui.core.errors import FolderMissing, StateUnusable
+from memtui.core.events import Version
 from memtui.mirror import MirrorBusy, WipeFound, open_mirror
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
@@ -98,6 +99,30 @@ def test_a_file_that_is_no_text_is_never_merged(pair: Pair) -> None:
     (beside,) = pair.folder.glob("a.conflict-*.md")
     assert beside.read_bytes() == b"\xff folder"
     assert (pair.folder / "a.md").read_text() == "source\n"
+
+
+@pytest.mark.parametrize("side", ["folder", "source"])
+def test_what_comes_between_is_never_written_over(pair: Pair, side: str) -> None:
+    """The side that takes a change is changed while that is read on the other side."""
+    pair.execute(command="str_replace", path="a.md", old_str="one", new_str="ONE")
+    pair.execute(memtui.Agent("Planner"), command="str_replace", path="a.md", old_str="two", new_str="TWO")
+    if side == "source":
+        pair.run()
+        pair.write(a_md=(pair.folder / "a.md").read_text().replace("three", "THREE"))
+    with open_mirror(pair.options()) as mirror:
+        giver, taker = (mirror._source, mirror._folder) if side == "folder" else (mirror._folder, mirror._source)
+        read = giver.get_text
+
+        def change_first(version: Version) -> bytes | None:
+            giver.get_text = read  # type: ignore[method-assign]
+            text = taker.get_text(taker.get("a.md")) or b""  # type: ignore[arg-type]
+            taker.engine.write("a.md", text.replace(b"five", b"FIVE"), based_on=taker.get("a.md"))
+            return read(version)
+
+        giver.get_text = change_first  # type: ignore[method-assign]
+        list(mirror.sync())
+    assert pair.read()["a.md"].splitlines()[0::4] == ["ONE", "FIVE"]  # type: ignore[union-attr]
+    assert len(pair.read()) == len(NOTES) + 1, "and is no conflict"
 
 
 def test_a_change_is_more_than_a_deletion(any_pair: Pair) -> None:
