@@ -166,9 +166,10 @@ def follow(
                 notify(f"{error} Trying again.")
             seconds = _AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)]
             failures += 1
-            while seconds > 0 and not stop.wait(min(seconds, _UNSETTLED_SECONDS)):
-                idle()
-                seconds -= _UNSETTLED_SECONDS
+            with _record_folder(options):
+                while seconds > 0 and not stop.wait(min(seconds, _UNSETTLED_SECONDS)):
+                    idle()
+                    seconds -= _UNSETTLED_SECONDS
 
 
 def _sync_forever(
@@ -210,19 +211,10 @@ class _News:
     def __init__(self, opened: _Opened, options: MirrorOptions) -> None:
         self.woken = threading.Event()
         self.missing = ""
+        folder, source = options.folder, options.source
         self._watchers = [
-            FolderWatcher(
-                engine,
-                place,
-                str(get_state_directory(place, state)),
-                changed=self.woken.set,
-                mode_changed=self._note_mode,
-                pause=_LOOK_SECONDS,
-            )
-            for engine, place, state in (
-                (opened.folder, options.folder, options.state),
-                (opened.source, options.source, None),
-            )
+            _make_watcher(opened.folder, folder, options.state, self.woken.set, self._note_mode),
+            _make_watcher(opened.source, source, None, self.woken.set, self._note_mode),
         ]
         for watcher in self._watchers:
             watcher.start()
@@ -235,6 +227,30 @@ class _News:
         if watching.mode is WatchMode.GONE:
             self.missing = watching.reason
             self.woken.set()
+
+
+def _make_watcher(
+    engine: Engine,
+    place: str,
+    state: str | None,
+    changed: Callable[[], None],
+    mode_changed: Callable[[WatchStatus], None] = lambda _: None,
+) -> FolderWatcher:
+    where = str(get_state_directory(place, state))
+    return FolderWatcher(engine, place, where, changed=changed, mode_changed=mode_changed, pause=_LOOK_SECONDS)
+
+
+@contextlib.contextmanager
+def _record_folder(options: MirrorOptions) -> Iterator[None]:
+    """Have what happens in the folder recorded while the source is away: each version counts, and not only the last."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(MemtuiError):
+            engine = memory.connect(options.folder, state=options.state, settings=options.settings)
+            stack.enter_context(engine)
+            watcher = _make_watcher(engine, options.folder, options.state, lambda: None)
+            stack.callback(watcher.stop)
+            watcher.start()
+        yield
 
 
 def _check_places(options: MirrorOptions) -> None:

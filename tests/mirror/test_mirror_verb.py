@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 import memtui
+from memtui import memory
+from memtui.core.hashing import hash_bytes
 from tests.cli.conftest import LIMIT, Run, run  # noqa: F401 - a fixture
 from tests.conftest import wait_until
 from tests.mirror.conftest import NOTES, Pair
@@ -80,11 +82,20 @@ def test_it_goes_on_when_the_server_is_back(server: OwnServer, tmp_path: Path) -
             ready, _, _ = select.select([running.process.stderr], [], [], LIMIT)
             assert ready
             assert b"The server cannot be reached" in os.read(running.process.stderr.fileno(), 65_536)
+            for text in ("first\n", "second\n"):
+                pair.write(b_md=text)
+                wait_until(lambda text=text: _is_recorded(pair.folder, text), "the record")  # type: ignore[misc]
         finally:
             server.start()
         assert running.read_line() == "To the source: b.md created (another program)"
         assert running.end(signal.SIGINT) == (0, "Both sides can be used again.\n")
-    assert pair.read() == {"a.md": "a\n", "b.md": "b\n"}
+    assert pair.read() == {"a.md": "a\n", "b.md": "second\n"}
+
+
+def _is_recorded(folder: Path, text: str) -> bool:
+    """Whether the record has a text; nobody looks at the folder for it."""
+    with memory.connect(folder, read_only=True) as known:
+        return known.journal.has_version(hash_bytes(text.encode()))
 
 
 def test_a_server_that_is_away_at_the_start_is_waited_for(server: OwnServer, tmp_path: Path) -> None:
@@ -166,8 +177,8 @@ def test_a_wipe_is_asked_about_at_a_terminal(pair: Pair, answer: str, code: int)
         os.close(ours)
     assert process.returncode == code
     assert b"Delete them in the source as well?" in seen
-    with memtui.open(pair.place) as memory:
-        assert memory.get_totals().files == (0 if answer == "y" else len(NOTES))
+    with memtui.open(pair.place) as there:
+        assert there.get_totals().files == (0 if answer == "y" else len(NOTES))
 
 
 def test_a_reader_that_left_ends_it(pair: Pair) -> None:
