@@ -41,13 +41,9 @@ class RenameCarrier:
                     or self._history.ancestors.get(path) is not None
                 ):
                     continue
-                for old, event in giver.iter_origins(path):
-                    common = self._history.find_ancestor(old)
-                    if common is None or common.version is None:
-                        continue
-                    if event.seq > common.get_number(giver.name):
-                        found[giver.name][old] = path, event
-                    break
+                origin = self._find_origin(giver, path)
+                if origin is not None:
+                    found[giver.name][origin[0]] = path, origin[1]
         done: set[str] = set()
         for giver, taker in self._directions:
             by_event: dict[int, list[tuple[str, str]]] = {}
@@ -65,6 +61,20 @@ class RenameCarrier:
                 by_event.setdefault(event.seq, []).append((stands, new))
             for seq, pairs in by_event.items():
                 yield from self._carry_event(giver, taker, events[seq], pairs, found[giver.name])
+
+    def _find_origin(self, giver: Side, path: str) -> tuple[str, Event] | None:
+        """Under which name both sides had what stands at a path, and the event by which it came here since."""
+        last: Event | None = None
+        for old, event in giver.iter_origins(path):
+            last = last or event
+            if self._history.is_ours(last):  # the other side had that name before, and has another one by now
+                return None
+            common = self._history.find_ancestor(old)
+            if common is not None and event.seq <= common.get_number(giver.name):
+                return None  # the name is another note's since
+            if common is not None and common.version is not None:
+                return old, last
+        return None
 
     def _carry_event(
         self,

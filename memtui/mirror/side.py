@@ -75,15 +75,14 @@ class Side:
         return self._get_path_event(path, seqs[-1]) if seqs else None
 
     def iter_origins(self, path: str) -> Iterator[tuple[str, Event]]:
-        """The names that what stands at a path had before, the last one first, and by which event it came here."""
-        last: Event | None = None
+        """The names that what stands at a path had before, the last one first, and by which event each went."""
         before: int | None = None
         for _ in range(_EVENTS_BACK):
             if (found := self._find_move_to(path, before)) is None:
                 return
             path, event = found
-            before, last = event.seq, last or event
-            yield path, last
+            before = event.seq
+            yield path, event
 
     def get_version_at(self, path: str, seq: int) -> Version | None:
         return self.engine.history.get_version_at(path, seq)

@@ -110,7 +110,8 @@ class _Writer:
         if not self.write(path, lines):
             self._outcome.refused += 1
             return
-        self._lines.add(line)
+        if line in lines:  # it may be the one that was too many
+            self._lines.add(line)
         if is_own:
             self.own[path] = lines
 

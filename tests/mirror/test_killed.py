@@ -144,6 +144,18 @@ def test_a_change_on_top_of_what_it_carried_last_is_no_conflict(pair: Pair) -> N
     assert pair.read() == {**NOTES, "d": None, "b.md": "source, and the folder\n"}
 
 
+def test_a_former_name_that_another_note_has_since_is_not_taken_for_it(pair: Pair) -> None:
+    (pair.folder / "b.md").rename(pair.folder / "y.md")
+    pair.run()
+    pair.write(b_md="another note\n")
+    pair.run()
+    (pair.folder / "y.md").rename(pair.folder / "yy.md")
+    assert not _run_until_killed(pair, _Dying(2, before=True))
+    (pair.folder / "yy.md").rename(pair.folder / "z.md")
+    assert pair.tell() == ["To the source: yy.md renamed to z.md (another program)"]
+    assert pair.read() == {**NOTES, "d": None, "b.md": "another note\n", "z.md": "b\n"}
+
+
 def test_without_what_both_had_nothing_is_deleted_or_lost(pair: Pair, state_home: Path) -> None:
     pair.execute(command="str_replace", path="a.md", old_str="one", new_str="ONE")
     pair.write(a_md=NOTES["a.md"].replace("five", "FIVE"))
