@@ -119,12 +119,19 @@ def run_once(options: MirrorOptions, report: Callable[[Report], None], stop: thr
     """
     with open_mirror(options) as mirror:
         while not stop.is_set():
-            for each in mirror.sync():
-                report(each)
+            _report_all(mirror, report, stop)
             if (seconds := mirror.wait_seconds) is None:
                 break
             stop.wait(seconds)
         return mirror
+
+
+def _report_all(mirror: Mirror, report: Callable[[Report], None], stop: threading.Event) -> None:
+    """Sync once, and end after any step once `stop` is set: each is whole in itself."""
+    for each in mirror.sync():
+        report(each)
+        if stop.is_set():
+            return
 
 
 def follow(
@@ -184,8 +191,7 @@ def _sync_forever(
     while not stop.is_set():
         news.woken.clear()
         try:
-            for each in mirror.sync():
-                report(each)
+            _report_all(mirror, report, stop)
         except WipeFound as wipe:
             if not ask(wipe):
                 raise
