@@ -93,12 +93,18 @@ def connect(
     state: str | os.PathLike[str] | None = None,
     read_only: bool = False,
     settings: Settings | None = None,
+    offline: bool = False,
 ) -> Engine:
-    """As `open`, without looking for changes yet: a screen paints first and looks then."""
+    """As `open`, without looking for changes yet: a screen paints first and looks then.
+
+    With `offline`, what this machine knows of memories on a server is enough while that is away.
+    """
     if (place := resolve_place(folder)).startswith(SQLITE):
         return sqlite_file.connect(place, state=state, read_only=read_only, settings=settings)
     if place.startswith(SERVER):
-        opened: Engine = load_postgres().connect(place, state=state, read_only=read_only, settings=settings)
+        opened: Engine = load_postgres().connect(
+            place, state=state, read_only=read_only, settings=settings, offline=offline
+        )
         return opened
     path, title = _resolve_folder(place)
     where = get_state_directory(path, state)

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
-from memtui.core.errors import FolderMissing, LockTimeout, MemoryClosed, MemtuiError
+from memtui.core.errors import FolderMissing, LockTimeout, MemoryClosed, MemtuiError, ServerUnusable
 from memtui.core.events import EntryKind, WatchMode, WatchStatus
 from memtui.core.paths import NO_FOLDER
 from memtui.engine import Observer
@@ -181,6 +181,7 @@ class FolderWatcher:
         self._mode_changed = mode_changed
         self._stop = threading.Event()
         self._watching: WatchStatus | None = None
+        self._own = WatchStatus(WatchMode.LIVE)
         self._watches: Watches | None = None
         self._attached = 0
         self._look_again = 0.0
@@ -213,8 +214,7 @@ class FolderWatcher:
                 self._set_status(WatchStatus(WatchMode.GONE, str(error)))
                 self._stop.wait(_POLL_SECONDS)
             except (MemtuiError, OSError) as error:
-                words = f"Changes by other programs cannot be followed: {error} Trying again."
-                self._set_status(WatchStatus(WatchMode.POLLING, words))
+                self._set_status(_make_failed_status("followed", error))
                 self._stop.wait(_POLL_SECONDS)
             finally:
                 if self._watches is not None:
@@ -247,6 +247,7 @@ class FolderWatcher:
             if not (is_committing := waited_from < self._commit_until):
                 self._watches.arm()
             self._notify_if_changed()
+            self._set_status(self._own)
             noticed = self._watches.wait(_COMMIT_SECONDS if is_committing else _WAIT_SECONDS)
             if self._pause and (noticed.paths or noticed.in_files) and not self._stop.wait(self._pause):
                 noticed = noticed.merge(self._watches.wait(_AT_ONCE_SECONDS))
@@ -271,8 +272,7 @@ class FolderWatcher:
         except (MemoryClosed, FolderMissing):
             raise
         except (MemtuiError, OSError) as error:
-            words = f"Changes by other programs cannot be recorded: {error} Trying again."
-            self._set_status(WatchStatus(WatchMode.POLLING, words))
+            self._set_status(_make_failed_status("recorded", error))
             self._failed = True
             self._look_again = started + _POLL_SECONDS
             return True
@@ -295,9 +295,19 @@ class FolderWatcher:
             self._changed()
 
     def _set_status(self, watching: WatchStatus) -> None:
+        """Tell how changes are noticed; that a server is away comes before anything else."""
+        self._own, of_record = watching, self._engine.journal.files.status
+        if of_record.mode is WatchMode.OFFLINE or watching.mode is WatchMode.LIVE:
+            watching = of_record
         if watching != self._watching:
             self._watching = watching
             self._mode_changed(watching)
+
+
+def _make_failed_status(verb: str, error: BaseException) -> WatchStatus:
+    if isinstance(error, ServerUnusable):
+        return WatchStatus(WatchMode.OFFLINE, str(error))
+    return WatchStatus(WatchMode.POLLING, f"Changes by other programs cannot be {verb}: {error} Trying again.")
 
 
 def _yield_to_writers() -> None:

@@ -21,11 +21,15 @@ from memtui.core.paths import MemoryPath
 from memtui.engine import Engine
 from memtui.journal.sqlite import Journal
 from memtui.journal.verify_report import FindingWeight
+from memtui.postgres import place
+from memtui.postgres.journal import ServerJournal
+from memtui.postgres.place import Follower, ServerStore
 from memtui.store.base import Store
 from memtui.store.folder import FolderStore
 from memtui.store.memory import MemoryStore
 from memtui.store.sqlite import SqliteStore
-from tests import sampling
+from tests import pg_server, sampling
+from tests.pg_server import OwnServer
 from tests.warm import Warm
 
 HERE = Path(__file__).parent
@@ -103,7 +107,7 @@ class StandIn:
 
 
 FOLDERS = ("openat2", "walk", "named", "apart")
-STORES = ("memory", "sqlite", *FOLDERS)
+STORES = ("memory", "sqlite", "postgres", *FOLDERS)
 ME = memtui.Agent("tester", "a-model", "a-session")
 
 
@@ -146,24 +150,39 @@ def set_clock(engine: Engine, now_ns: Callable[[], int]) -> None:
     object.__setattr__(engine._context, "now_ns", now_ns)  # frozen for the program; its parts hold this one
 
 
+def settle(engine: Engine) -> None:
+    """Have what waits be recorded where reading alone does not do it: no reader waits for a server."""
+    if isinstance(engine.journal, ServerJournal):
+        engine.journal.deferred.flush()
+
+
 @dataclass
 class World:
     """One memory, its engine, and the means to look at it and to change it from outside.
 
     Attributes:
-        kind: Which store: in memory, one SQLite file with its journal, or a folder (both resolvers, without nameless
-            files, with its state on another file system; synced behind the answers, or before them where it is `walk`
-            or `named`).
+        kind: Which store: in memory, one SQLite file with its journal, one on a PostgreSQL server with this machine's
+            copy, or a folder (both resolvers, without nameless files, with its state on another file system; synced
+            behind the answers, or before them where it is `walk` or `named`).
         folder: The folder; `None` for what has none.
+        address: The address on the server; empty for what is on none.
     """
 
     kind: str
     folder: Path | None
     state: Path | None
+    address: str = ""
     made: list[Engine] = field(default_factory=list)
+    copies: list[ServerJournal] = field(default_factory=list)
 
     def store(self) -> Store:
         """A new store over the same bytes."""
+        if self.address:
+            journal, path, _ = place._open_copy(self.address, self.state, memtui.Settings())
+            self.copies.append(journal)
+            copy = ServerStore.open(path, title="here")
+            copy.follow(journal, Follower(journal))
+            return copy
         if self.folder is None:
             if self.state is not None:
                 return SqliteStore.open(str(self.state / "journal.db"), title="here")
@@ -180,9 +199,13 @@ class World:
 
     def engine(self, *, store: Store | None = None, journal: Journal | None = None, **settings: Any) -> Engine:
         """A new engine; over the same folder and journal, unless the memory is in memory."""
-        if journal is None:
-            place = None if self.state is None else str(self.state / "journal.db")
-            journal = Journal(place, has_entries=self.kind == "sqlite")
+        if self.address:
+            store = store or self.store()
+            journal = journal or self.copies[-1]
+            store.follow(journal, Follower(journal))  # type: ignore[attr-defined]
+        elif journal is None:
+            path = None if self.state is None else str(self.state / "journal.db")
+            journal = Journal(path, has_entries=self.kind == "sqlite")
         engine = Engine(store or self.store(), journal, settings=memtui.Settings(**settings))
         self.made.append(engine)
         engine.reconcile()
@@ -205,10 +228,10 @@ class World:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
             return
-        store, place = self.main.store, MemoryPath.from_relative(path)
-        node = store.get_node(place)
+        store, where = self.main.store, MemoryPath.from_relative(path)
+        node = store.get_node(where)
         with store.begin_transaction(1) as transaction:
-            transaction.write(place, data, expected=node.stamp if node else None)
+            transaction.write(where, data, expected=node.stamp if node else None)
 
     def fill(self, files: Mapping[str, str]) -> "World":
         """Write files as somebody who is not memtui would, and have them recorded."""
@@ -296,13 +319,28 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def _world(kind: str, tmp_path: Path) -> Iterator[World]:
+@pytest.fixture(scope="session")
+def server() -> Iterator[OwnServer]:
+    """A PostgreSQL server, one for all tests of a process."""
+    if pg_server.MISSING:
+        pytest.skip(pg_server.MISSING)
+    with pg_server.run_server() as own:
+        yield own
+
+
+def _world(kind: str, tmp_path: Path, request: pytest.FixtureRequest | None = None) -> Iterator[World]:
     if kind == "memory":
         world = World(kind, None, None)
         yield world
         _check_caches(world)
     elif kind == "sqlite":
         world = World(kind, None, tmp_path)
+        yield world
+        _check_caches(world)
+    elif kind == "postgres":
+        assert request is not None
+        address = request.getfixturevalue("server").address(f"w-{os.urandom(6).hex()}")
+        world = World(kind, None, tmp_path / "state", address)
         yield world
         _check_caches(world)
     else:
@@ -314,6 +352,8 @@ def _world(kind: str, tmp_path: Path) -> Iterator[World]:
             _check_caches(world)
     for engine in world.made:
         engine.close()
+    for copy in world.copies:
+        copy.close()
 
 
 def _check_caches(world: World) -> None:
@@ -335,7 +375,7 @@ def _other_file_system(tmp_path: Path) -> str:
 @pytest.fixture(params=STORES)
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     """A memory over each store in turn."""
-    yield from _world(request.param, tmp_path)
+    yield from _world(request.param, tmp_path, request)
 
 
 @pytest.fixture(params=FOLDERS)

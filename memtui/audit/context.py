@@ -83,7 +83,7 @@ class Note:
             f"{self.path}\0{self.links}\0{self.sha256}".encode("utf-8", "surrogatepass"), digest_size=16
         ).hexdigest()
 
-    @property
+    @cached_property
     def text(self) -> str | None:
         """What it says, whatever its encoding; `None` if it could not be read, or if it is git's own."""
         return None if self.decoded is None else self.decoded.text
@@ -160,6 +160,12 @@ class ReceivedChecks(Protocol):
     def receive(self, name: str) -> Any: ...
 
 
+class ReceivedChain(Protocol):
+    """A check of the journal that another process makes; see `fork_chain_check`."""
+
+    def receive(self) -> Any: ...
+
+
 @dataclass(frozen=True)
 class AuditContext:
     """A folder at one moment.
@@ -187,6 +193,7 @@ class AuditContext:
     inbox: Inbox | None = None
     cache: KnownClean | None = None
     forked: ReceivedChecks | None = None
+    chain_check: ReceivedChain | None = None
     stop: Callable[[], bool] = lambda: False
     log: CheckLog = field(default_factory=CheckLog)
 
@@ -237,7 +244,8 @@ class AuditContext:
         """What is known of the journal; it is checked once."""
         from memtui.audit.provenance import check_chain  # noqa: PLC0415 - start-up: needs the database
 
-        return check_chain(self.observer, self.on_disk)
+        told = self.chain_check.receive() if self.chain_check is not None else None
+        return ChainStatus(**told) if told else check_chain(self.observer, self.on_disk)
 
     @cached_property
     def journal_summary(self) -> "JournalSummary":

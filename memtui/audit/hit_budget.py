@@ -6,6 +6,7 @@ What is left out is a finding, and the rules of its family are no passed check.
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from memtui.audit.model import AuditRule, Hit
 from memtui.scan.work_budget import WorkBudgetSpent
@@ -28,9 +29,14 @@ _NAMED = 50
 
 
 class HitBudget:
-    """What is told of a family's hits, and how long it may look at one note."""
+    """What is told of a family's hits, and how long it may look at one note.
+
+    Attributes:
+        count: The hits so far, those that are not told included.
+    """
 
     def __init__(self, family: str, rules: Mapping[str, AuditRule]) -> None:
+        self.count = 0
         self._family = family
         self._rules = rules
         self._of_rule: Counter[str] = Counter()
@@ -48,9 +54,14 @@ class HitBudget:
         return path in self._cut
 
     def limit(self, hits: Iterator[Hit], path: str) -> Iterator[Hit]:
-        """The hits that are told. Of a rule that makes one finding of many hits, all are."""
+        """The hits that are told. Of a rule that makes one finding of many hits, all are.
+
+        Raises:
+            LookupError: A hit of an unknown rule.
+        """
         try:
-            yield from self._limit_hits(hits, _LOOKED_AT if path else _LOOKED_AT_IN_ALL)
+            if (first := next(hits, None)) is not None:  # of most notes there is none
+                yield from self._limit_hits(chain((first,), hits), _LOOKED_AT if path else _LOOKED_AT_IN_ALL)
         except WorkBudgetSpent:
             self._cut[path] = None
 
@@ -61,7 +72,9 @@ class HitBudget:
                 began = time.process_time()  # what was done before, such as reading a repository, makes no hits
             if number >= most or (number % _EVERY == 0 and time.process_time() - began > _SECONDS):
                 raise WorkBudgetSpent
-            if not self._rules[hit.rule].together:
+            is_together = self._rules[hit.rule].together
+            self.count += 1
+            if not is_together:
                 self._in_file[hit.path, hit.rule] += 1
                 is_much = self._of_rule[hit.rule] >= OF_RULE or self._of_rule.total() >= IN_ALL
                 if is_much or self._in_file[hit.path, hit.rule] > IN_FILE:

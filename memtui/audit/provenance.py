@@ -6,16 +6,18 @@ Lines are traced as `memtui blame` does it, once for each note; names, links and
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from memtui.audit.fork import Fork, does_fork_pay
 from memtui.audit.model import UNKNOWN, ChainStatus, FindingOrigin, Hit, check_cancelled
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Event, Outside, format_actor_name
 from memtui.core.history import PathVersion
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count
-from memtui.engine import JournalSource, Observer
+from memtui.engine import Engine, JournalSource, Observer
 from memtui.engine.claims import CLAIM
 from memtui.journal.chain import decode_actor
 from memtui.journal.verify_report import FindingWeight
@@ -124,6 +126,15 @@ def check_chain(observer: Observer, last: int) -> ChainStatus:
     events = min(report.events, last)
     words = f"intact, {events:,} of {format_count(last, 'event')}"
     return ChainStatus(state="intact", words=words, seq=last, hash=hash_, events=events)
+
+
+def fork_chain_check(fork: Fork, observer: Observer) -> None:
+    """Check the journal's copy in memory in a second process, while this one reads the folder, where that pays."""
+    recorded = observer.recorded
+    if isinstance(observer, Engine) or recorded.source is not JournalSource.JOURNAL:
+        return
+    if does_fork_pay(recorded.last + observer.get_totals().files):
+        fork.begin(lambda tell: tell(asdict(check_chain(observer, recorded.last))))
 
 
 def _get_event_hash(observer: Observer, seq: int) -> str:

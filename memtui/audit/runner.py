@@ -10,6 +10,7 @@ import memtui
 from memtui.audit.cache import AuditCache
 from memtui.audit.context import AuditContext, Note, build_context
 from memtui.audit.finding_builder import FindingBuilder
+from memtui.audit.fork import Fork
 from memtui.audit.forked_checks import ForkedChecks, select_notes, unpack_hits
 from memtui.audit.growth import collect_growth as growth_of
 from memtui.audit.hit_budget import HitBudget
@@ -28,7 +29,7 @@ from memtui.audit.model import (
     SuppressedFinding,
     check_cancelled,
 )
-from memtui.audit.provenance import TAMPERED
+from memtui.audit.provenance import TAMPERED, fork_chain_check
 from memtui.audit.ranking import rank_by_danger
 from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, add_custom_rules, collect_rules
 from memtui.audit.rules import duplicates
@@ -91,8 +92,6 @@ class AuditInspection:
     expired: list[str] = field(default_factory=list)
     ran: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
-    _count: int = field(default=0, init=False)
-    """Hits so far, those that are not told included."""
     _received: tuple[str, Any] = field(default=("", None), init=False)
     """A family, and what a second process found with it."""
 
@@ -154,12 +153,12 @@ class AuditInspection:
                     self.subject.check_cancelled()
                     if self.progress is not None:
                         self.progress(name, number, len(notes))
-                before = self._count
+                before = budget.count
                 try:
                     hits = self._receive_hits(name, note)
-                    hits = check_note(note, self.subject) if hits is None else hits
-                    yield from budget.limit(self._validate_hits(hits), note.path)
-                    if cache is not None and self._count == before and not budget.is_cut(note.path):
+                    hits = iter(check_note(note, self.subject)) if hits is None else hits
+                    yield from budget.limit(hits, note.path)
+                    if cache is not None and budget.count == before and not budget.is_cut(note.path):
                         cache.add_clean(note, name)
                 except Exception as error:  # a bug in one rule must not hide what the others find: it is a finding
                     crashes.add(error, note.path)
@@ -167,7 +166,7 @@ class AuditInspection:
         if check_folder is not None:
             self.subject.check_cancelled()
             try:
-                yield from budget.limit(self._validate_hits(check_folder(self.subject)), "")
+                yield from budget.limit(iter(check_folder(self.subject)), "")
             except Exception as error:  # as above
                 crashes.add(error, "")
 
@@ -181,14 +180,6 @@ class AuditInspection:
         found = self._received[1]
         packed = found.get(note.path, ()) if found is not None else None
         return unpack_hits(packed) if packed is not None else None
-
-    def _validate_hits(self, hits: Iterable[Hit]) -> Iterator[Hit]:
-        """The same hits; `LookupError` for one of an unknown rule."""
-        for hit in hits:
-            if hit.rule not in self.rules:
-                raise LookupError(hit.rule)
-            self._count += 1
-            yield hit
 
     def _add_findings(self, found: list[AuditFinding]) -> None:
         counted = []
@@ -285,36 +276,43 @@ def run_audit(
     now_us = time.time_ns() // 1_000 if now_us is None else now_us
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    observer.reconcile(stop=stop)
-    check_cancelled(stop)
     families = add_custom_rules(families, custom)
     rules = collect_rules(families)
     choice = select_rules(rules.values(), settings, only=only, repo=repo, content=custom.digest)
-    subject = build_context(
-        observer,
-        settings=settings,
-        memory=memory,
-        now_us=now_us,
-        repo=repo,
-        pins=load_pins(observer) if pins is None else pins,
-        place=place,
-        custom=custom,
-        chosen=choice.severities,
-        inbox=inbox,
-        progress=progress,
-        stop=stop,
-    )
-    observer.reconcile_read(subject.hash_contents(), stop=stop)
-    check_cancelled(stop)
-    last = observer.get_head()[0] if isinstance(observer, Engine) and not observer.read_only else observer.recorded.last
-    forked = ForkedChecks()
-    subject = replace(subject, on_disk=last, cache=cache, forked=forked)
-    if cache is not None:
-        cache.begin(subject)
-    seconds["read"] = time.perf_counter() - began
-    began = time.perf_counter()
-    summary, chain = subject.journal_summary, subject.chain
-    seconds["journal"] = time.perf_counter() - began
+    with Fork() as checking:
+        if forks:
+            fork_chain_check(checking, observer)
+        observer.reconcile(stop=stop)
+        check_cancelled(stop)
+        subject = build_context(
+            observer,
+            settings=settings,
+            memory=memory,
+            now_us=now_us,
+            repo=repo,
+            pins=load_pins(observer) if pins is None else pins,
+            place=place,
+            custom=custom,
+            chosen=choice.severities,
+            inbox=inbox,
+            progress=progress,
+            stop=stop,
+        )
+        observer.reconcile_read(subject.hash_contents(), stop=stop)
+        check_cancelled(stop)
+        last = (
+            observer.get_head()[0]
+            if isinstance(observer, Engine) and not observer.read_only
+            else observer.recorded.last
+        )
+        forked = ForkedChecks()
+        subject = replace(subject, on_disk=last, cache=cache, chain_check=checking, forked=forked)
+        if cache is not None:
+            cache.begin(subject)
+        seconds["read"] = time.perf_counter() - began
+        began = time.perf_counter()
+        summary, status = subject.journal_summary, subject.chain
+        seconds["journal"] = time.perf_counter() - began
     builder = FindingBuilder(rules, choice.severities, subject, subject.origins, passages=passages)
     today = datetime.fromtimestamp(now_us // 1_000_000, UTC).date()
     inspection = AuditInspection(
@@ -322,7 +320,7 @@ def run_audit(
         dismissals=find_dismissals(review, reviewer) if review is not None else {},
         paths=paths,
     )  # fmt: skip
-    with forked:
+    with forked.fork:
         if forks:
             inspection.fork_checks(forked)
         inspection.run(seconds)
@@ -337,7 +335,7 @@ def run_audit(
         events=last,
         actors=summary.actors,
         refused=summary.refused,
-        chain=chain,
+        chain=status,
         findings=tuple(sorted(inspection.findings, key=rank_by_danger)),
         excepted=tuple(sorted(inspection.excepted, key=lambda each: rank_by_danger(each.finding))),
         expired=tuple(inspection.expired),
@@ -346,7 +344,7 @@ def run_audit(
         inbox=inbox,
         sign_off=next(filter(is_review_end, reversed(review.valid_marks)), None) if review is not None else None,
         review_problem=review.problem if review is not None else "",
-        growth=_collect_growth(observer, inspection.findings, now_us, chain) if growth else None,
+        growth=_collect_growth(observer, inspection.findings, now_us, status) if growth else None,
         version=memtui.__version__,
         rules=len(choice.severities),
         digest=choice.digest,
@@ -360,13 +358,13 @@ def run_audit(
 
 
 def _collect_growth(
-    observer: Observer, findings: Sequence[AuditFinding], now_us: int, chain: ChainStatus
+    observer: Observer, findings: Sequence[AuditFinding], now_us: int, status: ChainStatus
 ) -> AuditGrowth | None:
     """How the folder went over time; `None` where the journal cannot be read, since somebody has rewritten it."""
     try:
         return growth_of(observer, findings, now_us)
     except TAMPERED:
-        if chain.state == "intact":
+        if status.state == "intact":
             raise
         return None
 

@@ -21,9 +21,10 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure
 from memtui.cli.parsing import Parser, Verb
 from memtui.config.load import LoadedConfig
+from memtui.core.edits import format_human_size
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
 from memtui.core.events import EntryKind
-from memtui.core.paths import ROOT, MemoryPath, format_path
+from memtui.core.paths import NO_FOLDER, ROOT, SQLITE, MemoryPath, format_path
 from memtui.core.settings import Durability
 from memtui.fs.beneath import Moving, PathHandle, exchange, rename_noreplace
 from memtui.fs.landlock import get_landlock_version
@@ -32,7 +33,7 @@ from memtui.fs.state import REMOTE, UNJOURNALLED, get_file_system_type, get_stat
 from memtui.journal.rows import check_regular_files
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.standing import is_doubtful
-from memtui.memory import JOURNAL, is_journal_missing
+from memtui.memory import JOURNAL, is_journal_missing, load_postgres
 from memtui.store.folder import FolderStore
 
 # The checks, each one line.
@@ -65,7 +66,11 @@ def check_system() -> Iterator[Check]:
             yield Check(package, "ok", importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
             yield Check(package, "fail" if package == "textual" else "warn", "not installed")
-    for package, command, extra in (("mcp", "memtui mcp", "mcp"), ("websockets", "memtui serve --web", "web")):
+    for package, command, extra in (
+        ("mcp", "memtui mcp", "mcp"),
+        ("websockets", "memtui serve --web", "web"),
+        ("psycopg", "postgres://...", "postgres"),
+    ):
         try:
             yield Check(package, "ok", importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
@@ -110,6 +115,24 @@ def check_folder(path: str | None, problem: str | None) -> Iterator[Check]:
         store.close()
 
 
+def check_sqlite_file(place: str) -> Iterator[Check]:
+    """One file with texts and record."""
+    file = Path(place.removeprefix(SQLITE))
+    try:
+        size = file.stat().st_size
+    except OSError as error:
+        yield Check("file", "fail", f"{format_path(place)}: {_format_os_error(error)}")
+        return
+    yield Check("file", "ok", f"{format_path(place)}, {format_human_size(size)}")
+    yield _check_writable("file writable", str(file), missing="warn")
+    yield _check_writable("folder writable", str(file.parent), missing="warn")
+    if (kind := get_file_system_type(str(file))) is not None and kind.startswith(REMOTE):
+        yield Check("file system", "fail", f"{kind}: two machines that write to one file would damage it")
+    else:
+        yield Check("file system", "ok", kind or "type unknown")
+    yield from _check_journal(file)
+
+
 def check_state(
     path: str | None, chosen: str | None, durability: Durability, *, read_only: bool = False
 ) -> Iterator[Check]:
@@ -123,7 +146,12 @@ def check_state(
     if where is not None and path is not None:
         yield from _check_state_directory(where, path)
         yield _check_durability(where, durability)
-        yield from _check_journal(where / JOURNAL)
+        if is_journal_missing(where):
+            yield Check(
+                "journal", "fail", f"the journal for this folder is missing from {format_path(where / JOURNAL)}"
+            )
+        else:
+            yield from _check_journal(where / JOURNAL)
     if read_only:
         yield Check("probes", "ok", "skipped: this is read-only")
         return
@@ -178,10 +206,6 @@ def _check_durability(where: Path, durability: Durability) -> Check:
 def _check_journal(path: Path) -> Iterator[Check]:
     try:
         check_regular_files(str(path))
-        if is_journal_missing(path.parent):
-            missing = f"the journal for this folder is missing from {format_path(path)}"
-            yield Check("journal", "fail", missing)
-            return
         if not path.exists():
             yield Check("journal", "ok", "none yet")
             return
@@ -321,7 +345,7 @@ def _check_watcher(directory: Path) -> Check:
 
 
 def _check_writable(name: str, path: str, *, missing: Literal["warn", "fail"]) -> Check:
-    if os.access(path, os.W_OK | os.X_OK):
+    if os.access(path, os.W_OK | (os.X_OK if os.path.isdir(path) else 0)):
         return Check(name, "ok", "yes")
     return Check(name, missing, f"no: {format_path(path)} cannot be written to")
 
@@ -393,8 +417,7 @@ def run_doctor(options: Options, arguments: argparse.Namespace) -> int:
     checks = [
         *check_system(),
         *_check_settings(loaded),
-        *check_folder(path, problem),
-        *check_state(path, options.state, loaded.config.memory.durability, read_only=options.read_only),
+        *_check_place(path, problem, options, loaded.config.memory.durability),
     ]
     failed = any(check.state == "fail" for check in checks)
     if options.json:
@@ -405,6 +428,26 @@ def run_doctor(options: Options, arguments: argparse.Namespace) -> int:
         for check in checks:
             output.print_line(f"{check.state:<4}  {check.name:<{width}}  {output.pad_cell(check.text, 0)}".rstrip())
     return ExitCode.FINDINGS if failed else ExitCode.OK
+
+
+def _check_place(path: str | None, problem: str | None, options: Options, durability: Durability) -> Iterator[Check]:
+    """Where the memories are: a folder with its journal, a file that holds both, or a server."""
+    if path is None or not path.startswith(NO_FOLDER):
+        yield from check_folder(path, problem)
+        yield from check_state(path, options.state, durability, read_only=options.read_only)
+        return
+    if path.startswith(SQLITE):
+        yield from check_sqlite_file(path)
+    else:
+        try:
+            load_postgres()
+        except StateUnusable as error:
+            yield Check("address", "fail", str(error))
+        else:
+            from memtui.postgres.doctor import check_place  # noqa: PLC0415 - an extra
+
+            yield from (Check(*each) for each in check_place(path, options.state, read_only=options.read_only))
+    yield from check_state(None, None, durability, read_only=options.read_only)
 
 
 def _check_settings(loaded: LoadedConfig) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 from io import StringIO
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from typing import AnyStr, NamedTuple
 
 from memtui.core.edits import count_lines
@@ -391,40 +391,44 @@ def _diff_region(
             if tag != "equal":
                 yield Hunk(start + i1, start + i2, new_start + j1, new_start + j2)
         return
-    anchors = _find_anchors(old, new) if depth else []
-    if not anchors:
+    old_anchors, new_anchors = _find_anchors(old, new) if depth else ([], [])
+    if not old_anchors:
         yield Hunk(start, old_end, new_start, new_end)
         return
     old_at = new_at = 0
-    for i, j in [*anchors, (len(old), len(new))]:
+    for i, j in zip([*old_anchors, len(old)], [*new_anchors, len(new)], strict=True):
         if i > old_at or j > new_at:
             gap = Hunk(start + old_at, start + i, new_start + new_at, new_start + j)
             yield from _diff_region(before, after, gap, budget, depth - 1)
         old_at, new_at = i + 1, j + 1
 
 
-def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions of lines that stand once in both, as many as keep one order ("patience")."""
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Positions of lines that stand once in both, as many as keep one order ("patience"), in each of both.
+
+    Two lists, since so many pairs would keep the garbage collector busy.
+    """
     once_old, once_new = _find_unique_lines(old), _find_unique_lines(new)
-    found = zip(once_old.values(), map(once_new.get, once_old), strict=True)
-    pairs = [(i, j) for i, j in found if j is not None]
-    places = [j for _, j in pairs]
+    is_in_both = list(map(once_new.__contains__, once_old))
+    old_places = list(compress(once_old.values(), is_in_both))
+    places = list(map(once_new.__getitem__, compress(once_old, is_in_both)))
     if places == sorted(places):
-        return pairs
+        return old_places, places
     tails: list[int] = []
     ends: list[int] = []
     before_it: list[int] = []
-    for number, (_, j) in enumerate(pairs):
+    for number, j in enumerate(places):
         at = bisect_left(tails, j)
         before_it.append(ends[at - 1] if at else -1)
         tails[at : at + 1] = [j]
         ends[at : at + 1] = [number]
-    kept: list[tuple[int, int]] = []
+    kept: list[int] = []
     number = ends[-1] if ends else -1
     while number >= 0:
-        kept.append(pairs[number])
+        kept.append(number)
         number = before_it[number]
-    return kept[::-1]
+    kept.reverse()
+    return [old_places[number] for number in kept], [places[number] for number in kept]
 
 
 def _find_unique_lines(lines: Sequence[str]) -> dict[str, int]:

@@ -41,8 +41,12 @@ class StateUnusable(MemtuiError):
     errno: int | None = None
 
 
-class Unreachable(StateUnusable):
-    """A server cannot be reached, or does not answer in time: it may at another moment."""
+class ServerUnusable(StateUnusable):
+    """The server that keeps the record cannot be used now. Only the words up to the first colon are for agents."""
+
+
+class Unreachable(ServerUnusable):
+    """The server cannot be reached, or does not answer in time: it may at another moment."""
 
 
 class JournalDamaged(StateUnusable):
@@ -59,6 +63,14 @@ class UnconfirmedChange(MemtuiError):
 
 class UnsettledChange(MemtuiError):
     """A change is neither done nor undone: whoever writes next settles which, and its intent stays till then."""
+
+
+class OutcomeUnknown(UnsettledChange):
+    """The server went away before it answered: a change was recorded there, or not. Its record tells later."""
+
+
+class ChangeRolledBack(MemtuiError):
+    """A change was made and taken back, as it could not be recorded; the words say why. Nothing was changed."""
 
 
 class StaleApproval(MemtuiError):

@@ -422,6 +422,7 @@ class WatchMode(Enum):
     LIVE = "live"
     POLLING = "polling"
     GONE = "gone"
+    OFFLINE = "offline"
 
 
 @dataclass(frozen=True, slots=True)

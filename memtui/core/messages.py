@@ -124,6 +124,10 @@ class MessageKey(Enum):
     UNCERTAIN = (
         "Error: {path} was changed, but the disk did not confirm that the change is kept. View it before going on"
     )
+    UNKNOWN_OUTCOME = (
+        "Error: the server went away before it answered, and it is not known whether {path} was changed. View it "
+        "before going on"
+    )
     UNRECORDED = "Error: could not {verb} {path}: the journal cannot be written ({reason}). Nothing was changed"
     FOLDER_GONE = "Error: The memory folder is not there"
     # what a person decided

@@ -277,8 +277,8 @@ class Engine(Observer):
         with self._calls.track_change():
             try:
                 return self._clear(event)
-            except UnsettledChange:
-                return make_unconfirmed_answer(event)
+            except UnsettledChange as error:
+                return make_unconfirmed_answer(event, error)
             except (OSError, MemtuiError) as error:
                 text = make_refusal(error, {"verb": "clear", "path": ROOT}).format_text(self.settings.messages)
                 return self._executor.record(text, replace(event, answer=text, is_error=True), durable=False)

@@ -13,6 +13,7 @@ from memtui.core.edits import DEPTH, ListingEntry, format_human_size, format_lis
 from memtui.core.errors import (
     LockTimeout,
     MemtuiError,
+    OutcomeUnknown,
     Refusal,
     StaleApproval,
     StateUnusable,
@@ -301,8 +302,8 @@ class Executor:
             if isinstance(command, commands.View):
                 return self._execute_view(call, command)
             return self._execute_change(call, command)
-        except UnsettledChange:
-            return make_unconfirmed_answer(call.make_event())
+        except UnsettledChange as error:
+            return make_unconfirmed_answer(call.make_event(), error)
         except StaleApproval:
             raise  # whoever approved it is asked anew
         except (OSError, MemtuiError) as error:
@@ -492,7 +493,8 @@ class Executor:
         return Answer(text, event.is_error, event)
 
 
-def make_unconfirmed_answer(event: Event) -> Answer:
+def make_unconfirmed_answer(event: Event, error: UnsettledChange | None = None) -> Answer:
     """The answer where a change stands that could not be recorded: its intent is kept, and the next writer does."""
-    text = format_message(MessageKey.UNCERTAIN, path=event.path)
+    key = MessageKey.UNKNOWN_OUTCOME if isinstance(error, OutcomeUnknown) else MessageKey.UNCERTAIN
+    text = format_message(key, path=event.path)
     return Answer(text, True, replace(event, answer=text, is_error=True, note="uncertain"))

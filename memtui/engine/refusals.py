@@ -5,7 +5,15 @@ import os
 from collections.abc import Mapping
 
 from memtui.core import commands
-from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, Refusal, StateUnusable, SymlinkEscape
+from memtui.core.errors import (
+    FolderMissing,
+    LockTimeout,
+    MemtuiError,
+    Refusal,
+    ServerUnusable,
+    StateUnusable,
+    SymlinkEscape,
+)
 from memtui.core.messages import MessageKey
 from memtui.store.base import ConcurrentChange
 
@@ -52,6 +60,8 @@ def make_refusal(error: BaseException, values: Mapping[str, object]) -> Refusal:
             return Refusal(MessageKey.BUSY, **values)
         case FolderMissing():
             return Refusal(MessageKey.FOLDER_GONE, **values)
+        case ServerUnusable():
+            return Refusal(MessageKey.UNRECORDED, **values, reason=describe_error(error))
         case _:
             return Refusal(MessageKey.SYSTEM, **values, reason=describe_error(error))
 
@@ -64,6 +74,9 @@ def describe_command(command: commands.Command) -> dict[str, object]:
 
 
 def describe_error(error: BaseException) -> str:
+    if isinstance(error, ServerUnusable):
+        words = str(error).partition(":")[0].rstrip(".")
+        return words[:1].lower() + words[1:]
     if isinstance(error, StateUnusable) and isinstance(error.__cause__, OSError):
         error = error.__cause__
     code = error.errno if isinstance(error, OSError | StateUnusable) else None

@@ -10,7 +10,15 @@ from dataclasses import field, replace
 from typing import TypedDict, Unpack
 
 from memtui.core import diffs
-from memtui.core.errors import LockTimeout, Refusal, StateUnusable, SymlinkEscape, UnsettledChange
+from memtui.core.errors import (
+    ChangeRolledBack,
+    LockTimeout,
+    OutcomeUnknown,
+    Refusal,
+    StateUnusable,
+    SymlinkEscape,
+    UnsettledChange,
+)
 from memtui.core.events import NEVER_TAKEN_BACK, Actor, Change, EntryKind, Event, Version, sha256, squash_changes
 from memtui.core.history import ActionResult, SkippedPath, SkipReason, describe_skipped
 from memtui.core.lazy_dataclass import dataclass
@@ -224,9 +232,13 @@ class Restorer:
         """Have paths hold versions, within a call; raises `LockTimeout`, `FolderMissing` or `StateUnusable`."""
         try:
             return self._try_change_set(source, action, partial, rehearse, progress)
+        except OutcomeUnknown as error:
+            return ActionResult(problem=f"{error} History tells, once the server is back.")
         except UnsettledChange:
             words = f"{action.failure_prefix}, or only in part: the disk failed in the middle."
             return ActionResult(problem=f"{words} The rest is settled once the disk can be written.")
+        except ChangeRolledBack as error:
+            return ActionResult(problem=f"{action.failure_prefix}: {error} Nothing was changed.")
 
     def _try_change_set(
         self, source: ChangeSetSource, action: ActionRecord, partial: bool, rehearse: bool, progress: Progress | None

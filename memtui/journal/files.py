@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 
+from memtui.core.events import WatchMode, WatchStatus
+
 SET_ASIDE = "-damaged-"
 """Stands in the name of a damaged journal, between its old name and the time."""
 
@@ -16,6 +18,7 @@ class JournalFiles:
     """
 
     __slots__ = ("_path", "bells", "directory")
+    status = WatchStatus(WatchMode.LIVE)
 
     def __init__(self, path: str | None, directory: str | None = None) -> None:
         self._path = path

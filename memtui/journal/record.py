@@ -7,7 +7,7 @@ one, where there is any, is behind `RecordFiles`. Faults arrive as `StateUnusabl
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memtui.core.events import Event, Version
+from memtui.core.events import Event, Version, WatchStatus
 
 if TYPE_CHECKING:
     from memtui.journal.deferred import DeferredEvents
@@ -56,6 +56,11 @@ class RecordFiles(Protocol):
     @property
     def bells(self) -> Sequence[str]:
         """The files in which it shows that some process recorded something; none where that shows in no file."""
+        ...
+
+    @property
+    def status(self) -> WatchStatus:
+        """How it comes to hold what others record: live, where this is the record itself."""
         ...
 
     def get_size(self) -> int:

@@ -1,5 +1,6 @@
 """Carrying renames as renames: the history of a note goes along, and what the other side changed under its old name."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from memtui.core.events import EntryKind, Event
@@ -10,15 +11,27 @@ from memtui.mirror.common_history import CommonHistory
 from memtui.mirror.reports import Report
 from memtui.mirror.side import Side
 
+_MOST_ATTEMPTS = 5
 _AGAIN = frozenset({SkipReason.CHANGED, SkipReason.TAKEN, SkipReason.STOPPED, SkipReason.MISSING})
 """Why something was not done that may be done as it is planned anew."""
 
 
-def is_worth_again(result: ActionResult) -> bool:
-    """Whether something came between, so that what was not done is planned anew."""
-    if not result.skipped:
-        return not result.problem or "keeps changing" in result.problem
-    return any(each.reason in _AGAIN for each in result.skipped)
+class Attempts:
+    """How often each thing was tried in vain."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def is_worth_again(self, path: str, result: ActionResult) -> bool:
+        """Whether something came between, so that what was not done is planned anew; a fault a few times only."""
+        if result.skipped:
+            return any(each.reason in _AGAIN for each in result.skipped)
+        self._counts[path] += 1
+        return self._counts[path] < _MOST_ATTEMPTS
+
+    def forget(self, path: str) -> None:
+        """It was done."""
+        self._counts.pop(path, None)
 
 
 class RenameCarrier:
@@ -28,6 +41,7 @@ class RenameCarrier:
         self._history = history
         folder, source = history.sides
         self._directions = ((source, folder), (folder, source))
+        self._attempts = Attempts()
         self._unmovable: set[tuple[str, str]] = set()
 
     def carry(self, dirty: Collection[str]) -> Iterator[Report | None]:
@@ -110,8 +124,10 @@ class RenameCarrier:
             result = self._move(giver, taker, event, old, new, mark)
             if result.event is not None:
                 yield Report("renamed", taker.name, old, event.actor, event.seq, new_path=new)
-            elif not is_worth_again(result):
-                self._unmovable.add((old, new))
+                self._attempts.forget(new)
+            else:
+                if not self._attempts.is_worth_again(new, result):
+                    self._unmovable.add((old, new))
                 yield None
 
     def _move(self, giver: Side, taker: Side, event: Event, old: str, new: str, mark: Mark) -> ActionResult:

@@ -16,7 +16,7 @@ from memtui.core.wording import format_size
 from memtui.mirror.ancestors import Ancestor, AncestorStore
 from memtui.mirror.common_history import CommonHistory
 from memtui.mirror.deletions import DeletionGuard, WipeFound
-from memtui.mirror.renames import RenameCarrier, is_worth_again
+from memtui.mirror.renames import Attempts, RenameCarrier
 from memtui.mirror.reports import Report
 from memtui.mirror.resolution import name_conflict_notes, resolve
 from memtui.mirror.side import Side
@@ -76,6 +76,7 @@ class Mirror:
         self._history = CommonHistory(folder, source, ancestors)
         self._deletions = DeletionGuard(self._history, accepts_all=accepts_wipes, pause=pause, clock=clock)
         self._renames = RenameCarrier(self._history)
+        self._attempts = Attempts()
         self._folder = folder
         self._source = source
         self._clock = clock
@@ -169,6 +170,7 @@ class Mirror:
                 self._left.pop(path, None)
                 self._retries.pop(path, None)
                 self._deletions.forget(path)
+                self._attempts.forget(path)
                 kept = self._history.ancestors.get(path)
                 if (kept.version if kept else None) != here:
                     equal[path] = Ancestor(here, self._folder.head[0], self._source.head[0])
@@ -290,7 +292,8 @@ class Mirror:
         actor = (self._history.find_author(self._source, path, ancestor) or last.event).actor
         kept_in = self._keep_beside(path, mine, here) if is_conflict else ""
         if isinstance(kept_in, ActionResult):
-            yield None if is_worth_again(kept_in) else self._leave_for_now(path, self._folder, kept_in)
+            is_again = self._attempts.is_worth_again(path, kept_in)
+            yield None if is_again else self._leave_for_now(path, self._folder, kept_in)
             return
         wanted = Version(EntryKind.FILE, sha256(data), len(data))
         step = _Step(path, wanted, here, actor, last.event.seq, data, "conflict" if kept_in else "merged")
@@ -341,12 +344,13 @@ class Mirror:
         if len(steps) > 1:
             for step in steps:
                 yield from self._carry(taker, [step])
-        elif is_worth_again(result) or taker.get(first.path) == first.wanted:
+        elif _is_kept_directory(result, first):
+            if any(path.startswith(first.path + "/") for path in self._left):
+                yield self._leave(first.path, taker, "it holds what is left out")
+        elif taker.get(first.path) == first.wanted or self._attempts.is_worth_again(first.path, result):
             yield None
-        elif not _is_kept_directory(result, first):
+        else:
             yield self._leave_for_now(first.path, taker, result)
-        elif any(path.startswith(first.path + "/") for path in self._left):
-            yield self._leave(first.path, taker, "it holds what is left out")
 
     def _report(
         self, taker: Side, steps: Iterable[_Step], result: ActionResult, kept_in: str

@@ -7,6 +7,7 @@ fetched, so that a text that was made to fill the memory of its readers, or to m
 import json
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -285,6 +286,7 @@ _TYPED = frozenset({"md", "txt", ""})  # formats whose notes may begin with fron
 _OTHER_NAMES = {"md": ("markdown",), "txt": ("text",), "yaml": ("yml",)}
 
 
+@lru_cache(maxsize=1 << 14)
 def detect_format(path: str) -> str:
     """The format of a file by its name: `md`, `json`, `xml`, `txt` or whatever its extension says; `txt` without."""
     name = path.rpartition("/")[2].lstrip(".")

@@ -16,7 +16,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
 from memtui.notes.front_matter import find_front_matter_end, read_properties
-from memtui.notes.spans import blank_code, blank_text
+from memtui.notes.spans import blank_code, blank_text, has_mark
 
 _WIKI = re.compile(r"(?:!(?<!\\!))?\[(?<!\\\[)\[([^\[\]\n|]{1,400})(?:\|([^\[\]\n]{0,400}))?\]\]")
 _PLAIN_TARGET = re.compile(r"[A-Za-z0-9_-]+(?:[ ./][A-Za-z0-9_-]+)*")
@@ -183,7 +183,8 @@ def _iter_keys(path: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def find_links(text: str, path: str) -> list[Link]:
     """The links of a note in the order in which they stand; what stands in code is none."""
-    if not ("](" in text or "[[" in text or "@" in text or "://" in text or "]:" in text or "<" in text):
+    has_brackets = "]" in text and ("](" in text or "[[" in text or "]:" in text)
+    if not (has_brackets or "@" in text or "<" in text or has_mark(text, "://")):
         return []
     return _LinkFinder(text, path, blank_code(text), find_front_matter_end(text)).find()
 

@@ -9,10 +9,11 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.core.attributes import Attributes
-from memtui.core.errors import LockTimeout, StateUnusable, UnsettledChange
+from memtui.core.errors import ChangeRolledBack, LockTimeout, ServerUnusable, StateUnusable, UnsettledChange
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
@@ -37,25 +38,35 @@ class Turn:
     Entering raises `LockTimeout` where another one has it for too long.
 
     Args:
-        directory: An open descriptor of the directory in which the lock's file is.
-        name: The name of the copy.
+        path: The copy, beside which the lock's file is.
         seconds: For how long another one is waited for.
         at_end: Called when it is given back.
     """
 
-    def __init__(self, directory: int, name: str, seconds: float, at_end: Callable[[], None]) -> None:
-        self._directory = directory
-        self._name = name + LOCK
+    def __init__(self, path: str, seconds: float, at_end: Callable[[], None]) -> None:
+        self._directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._name = os.path.basename(path) + LOCK
         self._seconds = seconds
         self._at_end = at_end
         self._mutex = threading.RLock()
         self._depth = 0
         self._lock = contextlib.ExitStack()
 
+    @property
+    def is_closed(self) -> bool:
+        return self._directory < 0
+
+    def close(self) -> None:
+        """Have nobody take it any more: that raises `StateUnusable`."""
+        close_quietly(self._directory)
+        self._directory = -1
+
     def __enter__(self) -> None:
         if not self._mutex.acquire(timeout=self._seconds):
             raise LockTimeout("Another thread of this process keeps the memory locked.")
         try:
+            if self.is_closed:
+                raise StateUnusable("The journal is closed.")
             if self._depth == 0:
                 self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name))
         except BaseException:
@@ -91,10 +102,9 @@ class ServerJournal(Journal):
 
     def __init__(self, path: str, server: Server, *, seconds: float) -> None:
         super().__init__(path, has_entries=True)
-        self._directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._noted.has_first_look = False  # a machine's, and no event's: each looks at its own copy
         self.server = server
-        self.turn = Turn(self._directory, os.path.basename(path), seconds, self._end_turn)
+        self.turn = Turn(path, seconds, self._end_turn)
         self._entries = TableEntries(self._db)
         self._sent: int | None = None
         """The intent of which the server has the event already."""
@@ -103,10 +113,12 @@ class ServerJournal(Journal):
         self.deferred = _PatientEvents(self._append_deferred, self.turn)
 
     def close(self) -> None:
+        if self.turn.is_closed:
+            return
         self.deferred.close()
         super().close()
         self.server.close()
-        close_quietly(self._directory)
+        self.turn.close()
 
     # Reading from the server
 
@@ -138,7 +150,7 @@ class ServerJournal(Journal):
         for each in news.events:
             previous = chain.hash_link(previous, each.body)
             if previous != each.hash:
-                raise StateUnusable(f"The server's record is broken at event {each.seq:,}: its hash is another one.")
+                raise ServerUnusable(f"The server's record is broken at event {each.seq:,}: its hash is another one.")
             texts = [None if text is None else text.decode("utf-8") for text in (each.answer, each.arguments)]
             event = chain.decode_event(each.body, answer=texts[0], arguments=texts[1], hash=each.hash)
             events.append((each.body, event))
@@ -150,26 +162,22 @@ class ServerJournal(Journal):
                 self._insert_event(event, body)
             self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in news.silenced])
             self._db.executemany("DELETE FROM intents WHERE body = ?", [(body,) for body, _ in events])
-            self._store_known(self._put_in_place(event for _, event in events))
+            self._store_known(self._put_in_place(_get_left(event for _, event in events)))
 
     def _forget(self, versions: Collection[str]) -> None:
         keys = [(bytes.fromhex(sha256),) for sha256 in versions]
         self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", keys)
         self._db.executemany("UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?", keys)
 
-    def _put_in_place(self, events: Iterable[Event]) -> dict[str, KnownPath | None]:
-        """Have the table of memories hold what events left; returns what is known of these paths then."""
-        left: dict[str, tuple[Version | None, int]] = {}
-        for event in events:
-            for change in squash_changes(event.changes):
-                left[change.path] = change.after, event.at_us
+    def _put_in_place(self, left: Mapping[str, Version | None]) -> dict[str, KnownPath | None]:
+        """Have the table of memories hold versions; returns what is known of these paths then."""
         known: dict[str, KnownPath | None] = {}
         for path in sorted(left, key=lambda each: each.count("/"), reverse=True):
-            if left[path][0] is None:
+            if left[path] is None:
                 self._entries.remove([path])
                 known[path] = None
         for path in sorted(left, key=lambda each: each.count("/")):
-            version, at_us = left[path]
+            version = left[path]
             if version is None:
                 continue
             data = self.get_text(version.sha256) if version.sha256 else b""
@@ -177,7 +185,7 @@ class ServerJournal(Journal):
                 self._entries.remove([path])  # what no machine has is not there, and nobody has deleted it
                 known[path] = None
                 continue
-            attributes = version.attributes.fill(Attributes(None, at_us * 1_000))
+            attributes = version.attributes
             there = self._entries.get(path)
             if there is None or not there.kind is version.kind is EntryKind.DIRECTORY:
                 there = self._entries.put(path, version.kind, data, attributes)
@@ -201,8 +209,8 @@ class ServerJournal(Journal):
             if not final:  # it is recorded once it has come to pass here, and must not be refused then
                 bound = self.server.check()[1]
                 if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
-                    raise StateUnusable(f"The server takes from this user only what the agent {bound} does.")
-                self._lock_server()
+                    raise ServerUnusable(f"The server takes from this user only what the agent {bound} does.")
+                self.lock_server()
             with self._keep_busy():
                 linked = self._send([*found, event] if final else found, texts, again=False)
             with WriteTransaction(self, durable=False, flush=False):
@@ -220,6 +228,8 @@ class ServerJournal(Journal):
             return intent
 
     def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:  # noqa: ARG002
+        if self._sent != intent.id:
+            return self.append_events([intent.event], known=known, intent=intent.id)[-1]
         try:
             return super().finish_intent(intent, known, durable=False)
         finally:
@@ -243,10 +253,11 @@ class ServerJournal(Journal):
         with self.turn:
             if intent is None:
                 self.deferred.flush()
-            elif any(event.changes for event in events):
-                self._lock_server()
             with self._keep_busy():
-                linked = self._send(events, texts or {}, again=True) if events else []
+                if intent is None:
+                    linked = self._send(events, texts or {}, again=True) if events else []
+                else:
+                    linked = self._send_outcome(events, texts or {}, intent)
             with WriteTransaction(self, durable=False, flush=False):
                 self._store_texts(texts or {})
                 for body, event in linked:
@@ -257,6 +268,29 @@ class ServerJournal(Journal):
             if intent is not None:
                 self._sent, self._is_busy = None, False
             return [event for _, event in linked]
+
+    def _send_outcome(
+        self, events: Sequence[Event], texts: Mapping[str, bytes], intent: int
+    ) -> list[tuple[bytes, Event]]:
+        """Add on the server what became of an intent, whose changes are made here already.
+
+        Raises:
+            ChangeRolledBack: It could not be added, and is not made here any more.
+            UnsettledChange: Nobody knows whether it was added.
+        """
+        has_changes = any(event.changes for event in events)
+        try:
+            if has_changes and self.lock_server():
+                raise ChangeRolledBack("Another machine was faster.")
+            return self._send(events, texts, again=not has_changes, intent=intent) if events else []
+        except (StateUnusable, LockTimeout, ConcurrentChange, ChangeRolledBack) as error:
+            planned = (each.event for each in self.get_intents() if each.id == intent)
+            paths = {change.path for event in (*planned, *events) for change in event.changes}
+            known = {path: self.get_known(path) for path in paths}
+            with WriteTransaction(self, durable=False, flush=False):
+                self._store_known(self._put_in_place({path: now and now.version for path, now in known.items()}))
+                self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+            raise ChangeRolledBack(str(error)) from error
 
     def _append_deferred(self, events: Sequence[Event], texts: Mapping[str, bytes]) -> list[Event]:
         if self._is_busy:
@@ -272,7 +306,7 @@ class ServerJournal(Journal):
     def redact(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
         with self.turn:
             self.deferred.flush()
-            self._lock_server()
+            self.lock_server()
             with self._keep_busy():
                 linked = self._send(events, {}, again=False, removed=list(versions), silenced=list(texts))
             with WriteTransaction(self, durable=False, flush=False):
@@ -284,7 +318,7 @@ class ServerJournal(Journal):
 
     def repair(self, unseen: Sequence[int], make_event: Callable[["RepairReport"], Event]) -> "RepairReport":
         with self.turn:
-            self._lock_server()
+            self.lock_server()
             with self._keep_busy():
                 return super().repair(unseen, make_event)
 
@@ -300,6 +334,7 @@ class ServerJournal(Journal):
         texts: Mapping[str, bytes],
         *,
         again: bool,
+        intent: int | None = None,
         removed: Sequence[str] = (),
         silenced: Sequence[int] = (),
     ) -> list[tuple[bytes, Event]]:
@@ -307,6 +342,7 @@ class ServerJournal(Journal):
 
         Args:
             again: Whether they are chained anew where others were faster.
+            intent: Whose outcome the last one is. It is noted first: if it is on the server, it must not come twice.
 
         Raises:
             ConcurrentChange: Others were. What they added is taken over.
@@ -323,21 +359,28 @@ class ServerJournal(Journal):
                 ServerEvent(each.seq, body, bytes.fromhex(each.hash), _encode(each.answer), _encode(each.arguments))
                 for body, each in linked
             ]
+            if intent is not None:
+                with WriteTransaction(self, durable=False, flush=False):
+                    self._db.execute("UPDATE intents SET body = ? WHERE id = ?", (linked[-1][0], intent))
             try:
                 self.server.append(seq, Addition(rows, missing, removed, silenced))
             except Overtaken as error:
-                self._lock_server()
+                self.lock_server()
                 if not again:
                     raise ConcurrentChange from error
             else:
                 self._has_news = True
                 return linked
-        raise StateUnusable("Other machines keep adding to the server's record.")
+        raise ServerUnusable("Other machines keep adding to the server's record.")
 
-    def _lock_server(self) -> None:
-        """Keep other machines from adding anything until this one's turn ends, and take over what they added before."""
+    def lock_server(self) -> bool:
+        """Keep other machines from adding anything until this one's turn ends, and take over what they added before.
+
+        Returns:
+            Whether they had added anything.
+        """
         self.server.lock()
-        self.catch_up()
+        return self.catch_up()
 
     def _end_turn(self) -> None:
         self._sent, self._is_busy = None, False  # what was not finished the next one takes over from the server
@@ -356,6 +399,18 @@ class ServerJournal(Journal):
 
     def _flush_waiting(self) -> None:
         """Nothing: who reads must not wait for a server. What waits is recorded in a moment."""
+
+
+def _get_left(events: Iterable[Event]) -> dict[str, Version | None]:
+    """What events left at each path, with the time of the event where the version has none."""
+    left: dict[str, Version | None] = {}
+    for event in events:
+        for change in squash_changes(event.changes):
+            after = change.after
+            if after is not None:
+                after = replace(after, attributes=after.attributes.fill(Attributes(None, event.at_us * 1_000)))
+            left[change.path] = after
+    return left
 
 
 def _encode(text: str | None) -> bytes | None:

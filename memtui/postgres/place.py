@@ -11,11 +11,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable, Unreachable
+from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
-from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.record import RecordFiles
 from memtui.journal.sqlite import Journal
@@ -25,10 +26,11 @@ from memtui.postgres.server import Server
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
-COPY = "copy.db"
-"""The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
+_LIVE = WatchStatus(WatchMode.LIVE)
+_NO_BELL = f"Live updates are slower: {{reason}} Checking every {_LOOK_SECONDS:.0f} s."
+_SILENT = "the server's notifications do not come through, as behind a pooler in transaction mode."
 _END_SECONDS = 0.2
 """How long the end of a copy may wait for who listens."""
 _AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -36,12 +38,17 @@ _AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class Follower:
-    """Keeps a copy like its server, in a thread of its own, from the first time that anybody watches the copy."""
+    """Keeps a copy like its server, in a thread of its own, from the first time that anybody watches the copy.
+
+    Attributes:
+        status: How the copy comes to be like the server, and why not better.
+    """
 
     def __init__(self, journal: ServerJournal) -> None:
         self._journal = journal
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
+        self.status = _LIVE
 
     @property
     def is_running(self) -> bool:
@@ -61,18 +68,40 @@ class Follower:
         failures = 0
         while not self._end.is_set():
             try:
-                with self._journal.server.listen() as wait:
-                    failures, looked = 0, 0.0
-                    rang = True
-                    while not self._end.is_set():
-                        if rang or time.monotonic() - looked >= _LOOK_SECONDS:
-                            looked = time.monotonic()
-                            with contextlib.suppress(LockTimeout):
-                                self._journal.catch_up()
-                        rang = wait(_END_SECONDS)
-            except StateUnusable:
+                self._look()  # what can be read is shown, whatever becomes of the bell
+                failures = 0
+                self._follow_bell()
+            except StateUnusable as error:
+                self.status = WatchStatus(WatchMode.OFFLINE, str(error))
                 self._end.wait(_AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)])
                 failures += 1
+
+    def _follow_bell(self) -> None:
+        """Look when the bell rings, and now and then; only that where the bell is refused. Raises `StateUnusable`."""
+        with contextlib.ExitStack() as stack:
+            bell, reason = None, _SILENT
+            try:
+                bell = stack.enter_context(contextlib.closing(self._journal.server.listen()))
+            except Unreachable:
+                raise
+            except StateUnusable as error:
+                reason = str(error)
+            self.status = _LIVE
+            began, looked, rang = time.monotonic(), 0.0, True
+            while not self._end.is_set():
+                now = time.monotonic()
+                if rang or now - looked >= _LOOK_SECONDS:
+                    looked = now
+                    self._look()
+                rang = self._end.wait(_END_SECONDS) if bell is None else bell.wait(_END_SECONDS)
+                if bell is None or (not bell.is_heard and now - began >= _LOOK_SECONDS):
+                    self.status = WatchStatus(WatchMode.POLLING, _NO_BELL.format(reason=reason))
+                elif bell.is_heard:
+                    self.status = _LIVE
+
+    def _look(self) -> None:
+        with contextlib.suppress(LockTimeout):
+            self._journal.catch_up()
 
 
 class _CopyFiles:
@@ -90,6 +119,10 @@ class _CopyFiles:
     def bells(self) -> Sequence[str]:
         self._follower.start()
         return self._files.bells
+
+    @property
+    def status(self) -> WatchStatus:
+        return self._follower.status
 
     def get_size(self) -> int:
         return self._files.get_size()
@@ -123,7 +156,10 @@ class ServerStore(SqliteStore):
     @contextlib.contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
         with self._journal.turn:
-            self._journal.catch_up()
+            if self._journal.has_intents():  # whoever finishes them must not be overtaken
+                self._journal.lock_server()
+            else:
+                self._journal.catch_up()
             yield self
 
 
@@ -133,6 +169,7 @@ def connect(
     state: str | os.PathLike[str] | None = None,
     read_only: bool = False,
     settings: Settings | None = None,
+    offline: bool = False,
 ) -> Engine:
     """Open memories on a server.
 
@@ -141,12 +178,13 @@ def connect(
         state: The directory for this machine's copy; by default one of their own.
         read_only: Whether the memories are those of this moment, in a copy that cannot be changed.
         settings: How commands behave.
+        offline: Whether what this machine knows is enough while the server cannot be used: it goes on once that can.
 
     Raises:
         StateUnusable: The server cannot be reached, grants nothing, or holds no such store; or the copy cannot be used.
     """
     settings, title = settings or Settings(), format_path(place)
-    journal, path, where = _open_copy(place, state, settings)
+    journal, path, where = _open_copy(place, state, settings, offline=offline)
     try:
         if read_only:
             known = Journal.copy_from(path, has_entries=True)
@@ -199,12 +237,15 @@ def update_copy(place: str, state: str | os.PathLike[str] | None = None) -> str:
     return path
 
 
-def _open_copy(place: str, state: str | os.PathLike[str] | None, settings: Settings) -> tuple[ServerJournal, str, Path]:
+def _open_copy(
+    place: str, state: str | os.PathLike[str] | None, settings: Settings, *, offline: bool = False
+) -> tuple[ServerJournal, str, Path]:
     """This machine's copy as the server is now, its path, and the state directory. Raises `StateUnusable`."""
     address = parse_address(place)
     where = get_state_directory(place, state)
     try:
         make_private_directory(where)
+        remember_folder(where, place)
         path = str(where / COPY)
         journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), seconds=settings.lock_seconds)
     except OSError as error:
@@ -212,7 +253,9 @@ def _open_copy(place: str, state: str | os.PathLike[str] | None, settings: Setti
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error
     try:
         journal.catch_up()
-    except BaseException:
+    except BaseException as error:
+        if offline and isinstance(error, ServerUnusable) and journal.get_head()[0]:
+            return journal, path, where
         journal.close()
         raise
     return journal, path, where

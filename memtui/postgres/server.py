@@ -5,15 +5,16 @@ is added behind the very one that it follows.
 """
 
 import contextlib
+import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors
 
-from memtui.core.errors import LockTimeout, StateUnusable, Unreachable, UnsettledChange
+from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable, Unreachable
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
@@ -30,8 +31,8 @@ _OPTIONS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-_OVERTAKEN, _DIVERGED, _NO_RIGHT, _FORGED, _BROKEN = "MT001", "MT002", "MT003", "MT004", "MT005"
-_PREFIX = "MT"
+_LOST = ("08", "57P")
+"""How the codes of errors begin with which a connection goes. With any other one, the call was not carried out."""
 _Result = TypeVar("_Result")
 
 
@@ -39,7 +40,7 @@ class Overtaken(Exception):
     """Other events came before: what was to be added is to be planned anew."""
 
 
-class Diverged(StateUnusable):
+class Diverged(ServerUnusable):
     """The server's record does not go on from what was read there before."""
 
 
@@ -77,6 +78,36 @@ class Addition(NamedTuple):
     silenced: Sequence[int] = ()
 
 
+class Bell:
+    """Where it is heard that somebody added to a store: a pooler between it and us may keep that to itself.
+
+    Args:
+        connection: It listens, and is closed with the bell.
+        number: The store's.
+
+    Attributes:
+        trial: What is rung once on another connection.
+        is_heard: Whether anything was heard yet.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any], number: str) -> None:
+        self._connection = connection
+        self._number = number
+        self.trial = f"trial {secrets.token_hex(8)}"
+        self.is_heard = False
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it rings within some seconds. Raises `ServerUnusable`."""
+        with translate_errors():
+            rang = {each.payload for each in self._connection.notifies(timeout=seconds, stop_after=1)}
+            rang |= {each.payload for each in self._connection.notifies(timeout=0)}
+        self.is_heard = self.is_heard or not rang.isdisjoint((self.trial, self._number))
+        return self._number in rang
+
+
 class Server:
     """A store on a server. Calls may come from any thread, one at a time; each opens a connection if there is none.
 
@@ -102,11 +133,11 @@ class Server:
         """The number by which the bell names the store, and the only agent that the role may sign as, if any.
 
         Raises:
-            StateUnusable: It cannot be used.
+            ServerUnusable: It cannot be used.
         """
         number, version, agent = self._call("SELECT * FROM memtui.get_number(%s)", self.address.store)[0]
         if version > SCHEMA:
-            raise StateUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
+            raise ServerUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
         return number, agent
 
     def get_after(self, seq: int, hash: bytes) -> News:
@@ -114,7 +145,7 @@ class Server:
 
         Raises:
             Diverged: There is no such event.
-            StateUnusable: It cannot be asked.
+            ServerUnusable: It cannot be asked.
         """
         rows = self._call("SELECT * FROM memtui.get_after(%s, %s, %b, %s)", self.address.store, seq, hash, _PAGE)
         news = News([], {}, [], [])
@@ -134,8 +165,8 @@ class Server:
 
         Raises:
             Overtaken: That is not the last one any more. Nothing was added.
-            UnsettledChange: The server went away, and nobody knows whether they were added.
-            StateUnusable: Nothing was added, for another reason.
+            OutcomeUnknown: The server went away, and nobody knows whether they were added.
+            ServerUnusable: Nothing was added, for another reason.
         """
         events = added.events
         values = (
@@ -165,7 +196,7 @@ class Server:
                         raise
 
     def lock(self) -> None:
-        """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `StateUnusable`."""
+        """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `ServerUnusable`."""
         with self._lock:
             if not self._is_locked:
                 self._call("SELECT memtui.lock(%s)", self.address.store)
@@ -175,20 +206,20 @@ class Server:
         with self._lock:
             if self._is_locked:
                 self._is_locked = False
-                with contextlib.suppress(StateUnusable):  # the lock goes with the connection
+                with contextlib.suppress(ServerUnusable):  # the lock goes with the connection
                     self._call("SELECT memtui.unlock(%s)", self.address.store, retry=False)
 
     def ring(self) -> None:
         """Tell the others that there is something new; whom it does not reach looks by itself."""
-        with contextlib.suppress(StateUnusable):
+        with contextlib.suppress(ServerUnusable):
             self._call("SELECT memtui.ring(%s)", self.address.store, retry=False)
 
-    @contextlib.contextmanager
-    def listen(self) -> Iterator[Callable[[float], bool]]:
-        """On a connection of its own: a function that waits for the store's bell for some seconds; whether it rang.
+    def listen(self) -> "Bell":
+        """The store's bell, on a connection of its own.
 
         Raises:
-            StateUnusable: It cannot be reached. The function raises it as well.
+            Unreachable: There is none to be had.
+            ServerUnusable: The server refuses it.
         """
         number = str(self.check()[0])
         with translate_errors():
@@ -196,16 +227,12 @@ class Server:
         try:
             with translate_errors():
                 connection.execute("LISTEN memtui")
-
-            def wait(seconds: float) -> bool:
-                with translate_errors():
-                    rang = [each.payload for each in connection.notifies(timeout=seconds, stop_after=1)]
-                    rang += [each.payload for each in connection.notifies(timeout=0)]
-                    return number in rang
-
-            yield wait
-        finally:
+            bell = Bell(connection, number)
+            self._call("SELECT pg_notify('memtui', %s)", bell.trial)
+        except BaseException:
             connection.close()
+            raise
+        return bell
 
     # Inside
 
@@ -214,7 +241,7 @@ class Server:
 
         Raises:
             Overtaken: Others were.
-            UnsettledChange: The server cannot be asked.
+            OutcomeUnknown: The server cannot be asked.
         """
         for seconds in _AGAIN_SECONDS:
             time.sleep(seconds)  # a server that was started again needs a moment
@@ -225,14 +252,14 @@ class Server:
                     row = self._call("SELECT memtui.find(%s, %s, %b)", self.address.store, base, hash)[0]
                 finally:
                     self.unlock()
-            except (StateUnusable, LockTimeout):
+            except (ServerUnusable, LockTimeout):
                 continue
             if row[0] is None:
                 return False
             if not row[0]:
                 raise Overtaken
             return True
-        raise UnsettledChange("The server went away, and nobody knows whether the change was made.")
+        raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
 
     def _call(self, sql: str, *values: object, retry: bool = True) -> list[tuple[Any, ...]]:
         """The rows of a statement. One that only asks is asked again where its connection had gone."""
@@ -261,7 +288,7 @@ class Server:
         )
         if connection.info.parameter_status("server_encoding") != "UTF8":
             connection.close()
-            raise StateUnusable("The server's database is not in UTF-8. Create one that is: createdb -E UTF8")
+            raise ServerUnusable("The server's database is not in UTF-8. Create one that is: createdb -E UTF8")
         return connection
 
     def _drop(self) -> None:
@@ -280,7 +307,7 @@ _APPEND = (
 
 @contextlib.contextmanager
 def translate_errors() -> Iterator[None]:
-    """Have errors of the driver's come as ours: see `StateUnusable` and those beside it."""
+    """Have errors of the driver's come as ours: see `ServerUnusable` and those beside it."""
     try:
         yield
     except psycopg.Error as error:
@@ -296,26 +323,32 @@ def _make_error(error: psycopg.Error) -> Exception:
         case "MT002":
             return Diverged("The server's record does not go on from what was read there before.")
         case "MT003":
-            return StateUnusable("The server grants no such right in this store, or has no such store.")
+            return ServerUnusable("The server grants no such right in this store, or has no such store.")
         case "MT004":
-            return StateUnusable(f"The server refused an event: it was {words}.")
+            return ServerUnusable(f"The server refused an event: it was {words}.")
         case "MT005":
-            return StateUnusable(f"The server refused an event as broken: {words}.")
+            return ServerUnusable(f"The server refused an event as broken: {words}.")
         case "3F000" | "42883" | "42P01":
-            return StateUnusable("The database holds no memories yet. Prepare it with: memtui admin init")
+            return ServerUnusable("The database holds no memories yet. Prepare it with: memtui admin init")
         case "55P03":
             return LockTimeout("Another program keeps the store on the server locked.")
         case "42501":
-            return StateUnusable("The server grants this user nothing. An owner can: memtui admin grant")
+            return ServerUnusable("The server grants this user nothing. An owner can: memtui admin grant")
+        case "57014":
+            return ServerUnusable(f"The server broke the call off, and nothing was changed: {words}.")
+        case "25006":
+            return ServerUnusable("The server takes no changes now: it is a standby, or was made read-only.")
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
-        return StateUnusable(f"The server has no room: {words}.")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return ServerUnusable(f"The server has no room: {words}.")
+    is_lost = not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    if is_lost or code.startswith(_LOST):
         return Unreachable(f"The server cannot be reached: {words}.")
-    return StateUnusable(f"The server failed: {words}.")
+    return ServerUnusable(f"The server failed: {words}.")
 
 
 def _get_words(error: psycopg.Error) -> str:
     """What the server or the driver says, in one line that names no password."""
     words = error.diag.message_primary or str(error)
     line = next((each.strip() for each in words.splitlines() if each.strip()), "no reason was given")
-    return line.rstrip(".")
+    line = line.removeprefix("connection failed: ").removeprefix("connection is bad: ")
+    return line.rpartition("FATAL:")[2].strip().rstrip(".")

@@ -15,6 +15,7 @@ from memtui.scan.spots import Spot
 
 _CONTROL = re.compile("\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _ANY_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_NO_CONTROLS = bytes((9, 10, *range(32, 127)))
 _ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)(?P<csi>[0-?]{0,64}[ -/]{0,8}[@-~])"
     "|(?:\x1b(?P<string>[\\]PX^_])|(?P<c1>[\x9d\x90\x98\x9e\x9f]))(?P<content>[^\x07\x1b\x9c\n]{0,4096})(?:\x07|\x1b\\\\|\x9c)?"
@@ -46,7 +47,11 @@ _SHOWN = 160  # characters that are shown of words that were hidden
 
 def find_control_codes(text: str) -> Iterator[Spot]:
     """Control codes and escape sequences, in order."""
-    if _ANY_CONTROL.search(text) or "\r" in text:  # a quick test, since this runs on every note
+    if text.isascii():  # a quick test, since this runs on every note
+        has_controls = bool(text.encode().translate(None, _NO_CONTROLS))
+    else:
+        has_controls = "\r" in text or _ANY_CONTROL.search(text) is not None
+    if has_controls:
         yield from islice(_find_controls(text), _MOST)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from memtui.notes.spans import find_line_start
+from memtui.notes.spans import find_line_start, has_mark
 from memtui.scan.ruleset import load_rules
 from memtui.scan.secret_values import (
     LONGEST,
@@ -71,10 +71,11 @@ _SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
 _NAMES = ("pass", "pw", "kennwort", "senha")
 _OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
 """How names begin beside which passwords stand; of those with letters of their own only where a text has such."""
-_LOUD = ("PRIVATE", "ACCESS", "SECRET", "TOKEN", "KEY")
+_LOUD = (("PRIVATE", ""), ("ACCESS", ""), ("SECRET", "secret"), ("TOKEN", "token"), ("KEY", "key"))
+"""Words in capitals behind which keys stand, and the clue that is then in the text."""
 _ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
-_STATEMENTS = ("convertto-securestring", "identified", "create role", "create user", "alter role", "alter user")
-"""What of statements with a password is in a text that has one."""
+_STATEMENTS = ("create role", "create user", "alter role", "alter user")
+"""How statements begin in which the word stands before a password."""
 _STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")  # what in Python is none
 _TABLE_RULE = re.compile(
     r"^[ \t]{0,8}\|?[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,40}\|?[ \t]{0,8}\r?$",
@@ -265,22 +266,26 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
             yield from _find_simple_password(text, found, is_prose=":" in found["how"] and not found["quote"])
         if "|" in text and "--" in text:
             yield from _find_in_tables(text)
-    if any(word in lowered for word in _STATEMENTS):
+    if (
+        has_mark(lowered, "-securestring")
+        or "identified" in lowered
+        or ("pass" in clues and any(word in lowered for word in _STATEMENTS))
+    ):
         for found in get_pattern("statement").finditer(text):
             yield from _find_simple_password(text, found, is_prose=False)
     if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
         for found in _find_all(get_pattern("pair"), text, lowered, _ACCOUNTS, budget):
             yield from _find_password(text, *found.span("value"), found.start(), "a name with its password")
-    if "_KEY" in text:
+    if has_mark(text, "_KEY"):
         for found in get_pattern("variable").finditer(text):
             if is_key(found["value"]) and get_words("public_keys").isdisjoint(found["name"].split("_")):
                 words = "a key or token in an assignment"
                 yield Spot("secret", _RULE, *found.span(), words, found.span("value"))
     if "key" in clues:
         yield from _find_plain_keys(text, lowered)
-    if any(word in text for word in _LOUD):
+    if any((not clue or clue in clues) and word in text for word, clue in _LOUD):
         yield from _find_loud_keys(text)
-    if " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
+    if "-" in text and " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
         for found in get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
 

@@ -15,7 +15,14 @@ from itertools import chain, islice
 from operator import eq
 from urllib.parse import unquote_to_bytes
 
-from memtui.notes.spans import find_line_start, find_long_words, has_hex_pairs, has_hex_run, make_numeric_outline
+from memtui.notes.spans import (
+    find_line_start,
+    find_long_words,
+    has_hex_pairs,
+    has_hex_run,
+    has_mark,
+    make_numeric_outline,
+)
 from memtui.scan.ruleset import load_pattern
 
 _get_pattern = partial(load_pattern, "injection")
@@ -114,9 +121,9 @@ def _find_kinds(text: str) -> Iterator[tuple[str, Callable[[str], bytes], str, i
 def _find_text_kinds(text: str) -> Iterator[tuple[str, Callable[[str], bytes], str]]:
     """The encodings that are searched in all of a text."""
     yield "short_lines", _decode_base64, "base64"
-    if "+ " in text or "+'" in text or '+"' in text or '" . "' in text:
+    if ("+" in text and ("+ " in text or "+'" in text or '+"' in text)) or has_mark(text, '" . "'):
         yield "joined", _decode_joined, "base64"
-    if "\\x" in text or "\\u00" in text or "&#" in text or "\\1" in text:
+    if ("\\" in text and ("\\x" in text or "\\u00" in text or "\\1" in text)) or has_mark(text, "&#"):
         yield "escaped", _decode_escapes, "escapes"
     outline = make_numeric_outline(text)
     if b"00000000 00000000" in outline or b"0" * 64 in outline:

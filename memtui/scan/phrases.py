@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from memtui.notes.spans import has_mark
 from memtui.scan.ruleset import Entry, join_lines, load_rules
 
 _HEAD = 5  # letters of a word by which it is looked for
@@ -96,9 +97,6 @@ class Phrase:
 
     def find(self, text: str, piece: Piece) -> Iterator[tuple[int, int]]:
         """Where it stands in a piece of a folded text."""
-        for kind in self.kinds:
-            if not kind.others and kind.heads.isdisjoint(piece.heads):
-                return
         words: list[list[str]] = []
         for kind in self.kinds:
             if not (selected := kind.select(piece.heads)):
@@ -202,9 +200,11 @@ def load_phrases() -> tuple[Phrase, ...]:
 
 
 class _PhraseIndex(NamedTuple):
-    by_head: dict[str, set[int]]
-    """The numbers of phrases by the first letters of what they are looked for near."""
-    first: frozenset[str]
+    by_head: dict[str, int]
+    """By the first letters of words the bits of the phrases that have such a word, a lane for each of their kinds."""
+    given: int
+    """The bits of kinds that may be there without a word of these."""
+    lanes: int
     unspaced: list[tuple[str, frozenset[str], int]]
     """Words of scripts without blanks, their characters, and the number of the phrase that is looked for near each."""
     signs: list[tuple[str, int]]
@@ -215,21 +215,29 @@ class _PhraseIndex(NamedTuple):
 
 @cache
 def _load_index() -> _PhraseIndex:
-    by_head: dict[str, set[int]] = {}
+    by_head: dict[str, int] = {}
+    given = 0
     unspaced: list[tuple[str, frozenset[str], int]] = []
     signs: list[tuple[str, int]] = []
     known: set[str] = set()
-    for number, phrase in enumerate(load_phrases()):
-        for head in phrase.kinds[0].by_head:
-            by_head.setdefault(head, set()).add(number)
+    phrases = load_phrases()
+    lanes = max(len(phrase.kinds) for phrase in phrases)
+    for number, phrase in enumerate(phrases):
         for word in phrase.kinds[0].others:
             if _IS_UNSPACED.match(word):
                 unspaced.append((word, frozenset(word), number))
             else:
                 signs.append((word, number))
+        for lane in range(lanes):
+            bit = 1 << (lane * len(phrases) + number)
+            if lane >= len(phrase.kinds) or (lane and phrase.kinds[lane].others):
+                given |= bit
+                continue
+            for head in phrase.kinds[lane].by_head:
+                by_head[head] = by_head.get(head, 0) | bit
         for kind in phrase.kinds:
             known.update(*[parts for words in kind.by_head.values() for _, parts in words])
-    return _PhraseIndex(by_head, frozenset(by_head), unspaced, signs, frozenset(known))
+    return _PhraseIndex(by_head, given, lanes, unspaced, signs, frozenset(known))
 
 
 def find_phrases(text: str, pieces: list[Piece]) -> Iterator[tuple[Phrase, int, int]]:
@@ -243,22 +251,31 @@ def find_phrases(text: str, pieces: list[Piece]) -> Iterator[tuple[Phrase, int, 
 
 
 def _find_in_piece(text: str, piece: Piece) -> Iterator[tuple[Phrase, int, int]]:
-    index = _load_index()
-    numbers: set[int] = set()
-    for head in index.first & piece.heads:
-        numbers |= index.by_head[head]
-    numbers.update([number for word, number in index.signs if text.find(word, piece.start, piece.end + 8) >= 0])
+    index, phrases = _load_index(), load_phrases()
+    heads, by_head, there = index.known & piece.heads, index.by_head, index.given
+    for head in heads:
+        there |= by_head.get(head, 0)
     part = text[piece.start : piece.end + 8]
+    for word, number in index.signs:
+        if has_mark(part, word):
+            there |= 1 << number
     if may_be_unspaced(part):
-        known = frozenset(part)
-        numbers.update([number for word, letters, number in index.unspaced if letters <= known and word in part])
-    if not numbers:
+        letters = frozenset(part)
+        for word, its_letters, number in index.unspaced:
+            if its_letters <= letters and word in part:
+                there |= 1 << number
+    found = there
+    for lane in range(1, index.lanes):
+        found &= there >> (lane * len(phrases))
+    found &= (1 << len(phrases)) - 1
+    if not found:
         return
-    piece = piece._replace(heads=index.known & piece.heads)
-    phrases = load_phrases()
-    for number in sorted(numbers):
-        for start, end in phrases[number].find(text, piece):
-            yield phrases[number], start, end
+    piece = piece._replace(heads=heads)
+    while found:
+        phrase = phrases[(found & -found).bit_length() - 1]
+        found &= found - 1
+        for start, end in phrase.find(text, piece):
+            yield phrase, start, end
 
 
 def split_pieces(text: str) -> list[Piece]:

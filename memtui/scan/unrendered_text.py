@@ -12,7 +12,7 @@ from itertools import islice
 from urllib.parse import urlsplit
 
 from memtui.core.unicode import find_lookalikes, to_one_line
-from memtui.notes.spans import MarkupSpans, find_line_start, find_markup_spans
+from memtui.notes.spans import MarkupSpans, find_line_start, find_markup_spans, has_mark
 from memtui.scan.ruleset import load_pattern
 from memtui.scan.spots import Spot
 from memtui.scan.work_budget import WorkBudget
@@ -78,11 +78,15 @@ def find_unrendered(text: str, budget: WorkBudget, *, is_page: bool = False) -> 
     yield from _find_other_comments(text)
     if text.startswith("---") and "#" in text:
         yield from _find_front_matter_comments(text)
-    if "color{" in text or "phantom{" in text:
+    if "{" in text and ("color{" in text or "phantom{" in text):
         yield from _find_formulas(text)
-    has_comment = "<!--" in text
+    has_comment = has_mark(text, "<!--")
     may_hide = "<" in text and _get_pattern("tag").search(text) is not None
-    may_link = "](" in text or "]:" in text or ("@" in text and _get_pattern("disguised").search(text) is not None)
+    may_link = (
+        has_mark(text, "](")
+        or has_mark(text, "]:")
+        or ("@" in text and _get_pattern("disguised").search(text) is not None)
+    )
     if not (has_comment or may_hide or may_link):
         return
     parts = find_markup_spans(text)
@@ -136,13 +140,15 @@ def _find_other_comments(text: str) -> Iterator[Spot]:
     """
     parts: MarkupSpans | None = None
     for mark, pattern in _OTHER_COMMENTS:
-        for found in islice(pattern.finditer(text), _MOST) if mark in text else ():
+        for found in islice(pattern.finditer(text), _MOST) if has_mark(text, mark) else ():
             if _is_order_of_words(found[1]):
                 parts = parts or find_markup_spans(text)
                 if not parts.is_code(found.start()):
                     about = f"{_OF_ANOTHER}: {_quote(found[1])}"
                     yield _build_spot("html-comment", *found.span(), about)
-    for found in islice(_get_pattern("info").finditer(text), _MOST) if "```" in text or "~~~" in text else ():
+    for found in (
+        islice(_get_pattern("info").finditer(text), _MOST) if has_mark(text, "```") or has_mark(text, "~~~") else ()
+    ):
         if _is_order_of_words(found[1]) and _begins_line(text, found.start()):
             yield _build_spot("html-comment", *found.span(), f"{_BEHIND_MARK}: {_quote(found[1])}")
 

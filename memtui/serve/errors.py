@@ -80,7 +80,7 @@ _TAKEN = frozenset(
 )
 _FORBIDDEN = frozenset({MessageKey.PROTECTED, MessageKey.READ_ONLY})
 _GONE = frozenset({MessageKey.MISSING, MessageKey.EDIT_MISSING, MessageKey.FOLDER_GONE})
-_FAULTS = frozenset({MessageKey.SYSTEM, MessageKey.UNRECORDED, MessageKey.UNCERTAIN})
+_FAULTS = frozenset({MessageKey.SYSTEM, MessageKey.UNRECORDED, MessageKey.UNCERTAIN, MessageKey.UNKNOWN_OUTCOME})
 
 
 def make_refusal_error(answer: Answer) -> ApiError:

@@ -65,7 +65,7 @@ class HeaderStatus:
         label: The kind of session, such as `scripted demo`; empty for an ordinary one.
         agent: The agent whose folder it is; empty for none in particular.
         files: The number and size of the files, in words.
-        live: `LIVE`, `POLLING`, `PAUSED`, `GONE` or `opening`; empty while there is no folder.
+        live: `LIVE`, `POLLING`, `PAUSED`, `GONE`, `OFFLINE` or `opening`; empty while there is no folder.
         follow: Whether the screen follows events; `None` if it does not apply.
         words: Items between the label and the counts.
         meter: The use of a budget, behind the counts.
@@ -162,7 +162,7 @@ def format_consents(scopes: Sequence[str]) -> str:
     return f"allowed: {first}" + (f" +{len(scopes) - 1}" if len(scopes) > 1 else "")
 
 
-_LIVE = {"LIVE": "", "POLLING": "not live", "GONE": "missing"}
+_LIVE = {"LIVE": "", "POLLING": "not live", "GONE": "missing", "OFFLINE": "offline"}
 """What the header says of how changes are noticed: nothing of the ordinary way."""
 
 

@@ -290,7 +290,9 @@ class FolderSession:
         from memtui.memory import connect  # noqa: PLC0415 - start-up: behind the first paint
 
         try:
-            engine = connect(self.folder, state=self.state, read_only=self._read_only, settings=self.settings)
+            engine = connect(
+                self.folder, state=self.state, read_only=self._read_only, settings=self.settings, offline=True
+            )
         except StateUnusable as error:
             engine = self._open_degraded(str(error))
         self.engine = engine  # before the message: its handlers use it

@@ -15,7 +15,7 @@ from memtui.core.approvals import EVERYWHERE, Allow, ApprovalPolicy, Deny, Edit,
 from memtui.core.errors import MemoryClosed
 from memtui.core.events import Agent, Answer, Event, Person
 from memtui.engine import Engine
-from tests.conftest import StandIn
+from tests.conftest import StandIn, settle
 
 BOT = Agent("Bot", "a-model", "a-session")
 CREATE = {"command": "create", "path": "/memories/notes/n.md", "file_text": "from the bot\n"}
@@ -60,6 +60,7 @@ def text_at(memory: Engine, path: str) -> str | None:
 
 
 def last(memory: Engine) -> Event:
+    settle(memory)
     event = memory.history.get_event(memory.get_head()[0])
     assert event is not None
     return event

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtui import memory as memory_module
-from memtui.audit import forked_checks
+from memtui.audit import fork, forked_checks
 from memtui.audit.cache import AuditCache
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Audit, Hit
@@ -23,9 +23,9 @@ from tests.audit.test_cache import MEMORY, NOTES, NOW_US, strip
 @pytest.fixture(autouse=True)
 def forking(monkeypatch: pytest.MonkeyPatch) -> None:
     """It pays for any folder, on any machine, also beside the threads of the tests."""
-    monkeypatch.setattr(forked_checks, "FEWEST", 1)
+    monkeypatch.setattr(fork, "FEWEST", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(forked_checks, "count_threads", lambda: 1)
+    monkeypatch.setattr(fork, "count_threads", lambda: 1)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_part_of_the_notes_is_looked_at_apart_and_told_in_order(small: Folder)
 
 
 def test_a_process_with_threads_is_not_forked(small: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forked_checks, "count_threads", lambda: 2)
+    monkeypatch.setattr(fork, "count_threads", lambda: 2)
     assert {word for _, word in find_places(audit(small, families=[Watched()], forks=True))} == {"here"}
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import memtui
 from memtui.core import commands
+from tests.conftest import settle
 
 MISSING = [
     ("view", {}, "path"),
@@ -217,6 +218,7 @@ def test_any_name_of_an_actor_is_recorded(world: Any, name: str) -> None:
     actor = memtui.Agent(name, name, name)
     answer = world.main.execute({"command": "view", "path": "/memories"}, actor=actor, call_id=name or None)
     assert not answer.is_error
+    settle(world.main)
     (*_, last) = world.main.events()
     assert (last.actor, last.call_id) == (actor, name or None)
 
@@ -244,6 +246,7 @@ def test_every_answer_is_an_event_with_the_call_that_asked(filled: Any) -> None:
     before = len(list(filled.main.events()))
     view = filled.main.execute(VIEW, actor=memtui.Agent("a", "m", "s"), call_id="toolu_1")
     wrong = filled.ask(command="view", path="/memories/no")
+    settle(filled.main)
     first, second = list(filled.main.events())[before:]
     assert (first, second) == (view.event, wrong.event)
     assert (first.actor, first.call_id, first.viewed.size) == (memtui.Agent("a", "m", "s"), "toolu_1", 4)

@@ -10,7 +10,7 @@ import pytest
 import memtui
 from memtui.core.events import EntryKind, Event
 from memtui.engine import Engine
-from tests.conftest import set_clock
+from tests.conftest import set_clock, settle
 
 NAMES = ("a", "b", "d/a", "d/b", "d/e/c", "x/y/z")
 LINES = ("one", "two", "three", "four", "five")
@@ -247,6 +247,7 @@ def test_steps_go_from_change_to_change_and_times_find_their_event(world: Any) -
         clock[0] = at
         world.ask(command="create", path=f"/memories/{name}", file_text="x\n")
         world.ask(command="view", path=f"/memories/{name}")
+    settle(world.main)
     history = world.main.history
     assert history.find_step(0, 1).seq == 1
     assert history.find_step(1, 1).seq == 3

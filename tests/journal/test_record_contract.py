@@ -1,6 +1,7 @@
 """What `memtui.journal.record` promises, held against every record.
 
-A record of another kind joins with one line in `KINDS`, and nothing else here may know which one it is.
+A record of another kind joins with one line in `KINDS`, and nothing else here may know which one it is. `PATIENT`
+names the exception: where a reader must not wait for a server, what waits is recorded in a moment, and not by reading.
 """
 
 import dataclasses
@@ -19,23 +20,39 @@ from memtui.journal import chain
 from memtui.journal.record import KnownPath, Record
 from memtui.journal.sqlite import Journal
 from memtui.journal.verify_report import RepairReport
+from memtui.postgres.dsn import parse_address
+from memtui.postgres.journal import ServerJournal
+from memtui.postgres.server import Server
 from memtui.store.base import UNSEEN
+from tests.conftest import wait_until
 from tests.journal.making import EVENT, changed
 
-Opener = Callable[[Path], Record]
+Opener = Callable[[Path, pytest.FixtureRequest], Record]
 
 
-def _open_file(directory: Path) -> Record:
+def _open_file(directory: Path, _: pytest.FixtureRequest) -> Record:
     return Journal(str(directory / "journal.db"))
 
 
-def _copy_file(directory: Path) -> Record:
+def _copy_file(directory: Path, _: pytest.FixtureRequest) -> Record:
     return Journal.copy_from(str(directory / "journal.db"))
 
 
-KINDS: Mapping[str, Opener] = {"file": _open_file, "memory": lambda _: Journal(None), "copy": _copy_file}
-SHARED = ("file",)
+def _open_on_server(directory: Path, request: pytest.FixtureRequest) -> Record:
+    address = request.getfixturevalue("server").address(f"r-{sha256(bytes(directory))[:12]}")
+    return ServerJournal(str(directory / "copy.db"), Server(parse_address(address)), seconds=5)
+
+
+KINDS: Mapping[str, Opener] = {
+    "file": _open_file,
+    "memory": lambda *_: Journal(None),
+    "copy": _copy_file,
+    "server": _open_on_server,
+}
+SHARED = ("file", "server")
 """Those that others may read."""
+PATIENT = (ServerJournal,)
+"""Those that have a reader wait for nothing."""
 STAMP = (5, 1, 7, 0o600, 9)
 FILE = KnownPath(Version(EntryKind.FILE, "ab" * 32, 5, Attributes(0o600, 7)), STAMP)
 
@@ -43,7 +60,7 @@ FILE = KnownPath(Version(EntryKind.FILE, "ab" * 32, 5, Attributes(0o600, 7)), ST
 @pytest.fixture(params=KINDS)
 def record(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Record]:
     """An empty record of each kind in turn."""
-    record = KINDS[request.param](tmp_path)
+    record = KINDS[request.param](tmp_path, request)
     yield record
     record.close()
 
@@ -51,7 +68,7 @@ def record(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Record]:
 @pytest.fixture(params=SHARED)
 def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Record, Record]]:
     """One record, opened twice as by two processes, of each kind that can be."""
-    one, other = (KINDS[request.param](tmp_path) for _ in range(2))
+    one, other = (KINDS[request.param](tmp_path, request) for _ in range(2))
     yield one, other
     other.close()
     one.close()
@@ -129,6 +146,8 @@ class TestEvents:
         (later,) = record.append_events([EVENT])
         assert (waiting.wait().seq, later.seq) == (1, 2)
         record.deferred.add(dataclasses.replace(EVENT, command="view"), {})
+        if isinstance(record, PATIENT):
+            wait_until(lambda: not record.deferred.is_waiting and record.get_head()[0] == 3, "what waits")
         assert record.get_head()[0] == 3
         assert record.has_text(sha256(b"x"))
 
@@ -321,15 +340,16 @@ class TestTrust:
                 use()
 
 
-def test_the_same_events_have_the_same_hashes_in_every_record(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"memory"}))
+def test_the_same_events_have_the_same_hashes_in_every_record(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     heads = set()
-    for kind, make in KINDS.items():
-        directory = tmp_path / kind
-        directory.mkdir()
-        record = make(directory)
+    for each in (kind, "memory"):
+        record = KINDS[each](tmp_path, request)
         begun = record.add_intent(changed(b"x"), {sha256(b"x"): b"x"}, found=[EVENT])
         record.finish_intent(begun, {"f": FILE}, durable=True)
-        record.deferred.add(EVENT, {})
+        record.deferred.add(EVENT, {}).wait()
         heads.add(record.get_head())
         record.close()
     assert [seq for seq, _ in heads] == [3]
@@ -371,8 +391,10 @@ class TestShared:
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {*SHARED}))
-def test_one_of_this_process_has_no_files_and_shares_nothing(kind: str, tmp_path: Path) -> None:
-    one, other = (KINDS[kind](tmp_path) for _ in range(2))
+def test_one_of_this_process_has_no_files_and_shares_nothing(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    one, other = (KINDS[kind](tmp_path, request) for _ in range(2))
     keep(one, b"x")
     assert (one.is_shared, one.files.directory, list(one.files.bells)) == (False, None, [])
     assert (one.files.get_size(), one.files.list_damaged(), list(tmp_path.iterdir())) == (0, [], [])

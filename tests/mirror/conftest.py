@@ -13,7 +13,6 @@ import memtui
 from memtui.core.events import Actor, EntryKind
 from memtui.engine import Engine
 from memtui.mirror import Mirror, MirrorOptions, Report, run_once
-from tests.postgres.conftest import server  # noqa: F401 - a fixture
 
 CLAUDE = memtui.Agent("Claude")
 NOTES = {"a.md": "one\ntwo\nthree\nfour\nfive\n", "b.md": "b\n", "c.md": "c\n", "d/e.md": "e\n", "d/f.md": "f\n"}

@@ -363,14 +363,14 @@ def main() -> None:
         folder.mkdir()
         hurt = None
         if given.source == "postgres":
-            from tests.postgres.conftest import start_own_server  # noqa: PLC0415 - needs the driver
+            from tests.pg_server import run_server  # noqa: PLC0415 - needs the driver
 
-            server = stack.enter_context(start_own_server())
+            server = stack.enter_context(run_server())
             place = server.address("crowd")
 
             def hurt() -> None:
-                server.stop()
-                server.start()
+                server.kill()
+                server.start_again()
         elif given.source == "folder":
             (base / "source").mkdir()
             place = str(base / "source")

@@ -12,7 +12,7 @@ from memtui.mirror.ancestors import AncestorStore, parse_mark
 from memtui.mirror.sync import Mirror
 from tests.mirror.conftest import NOTES, Pair, fill
 from tests.mirror.crowd import run_crowd
-from tests.postgres.conftest import OwnServer
+from tests.pg_server import OwnServer
 
 
 class Killed(BaseException):

@@ -16,7 +16,7 @@ from memtui.mirror import MirrorBusy, WipeFound, open_mirror
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
 from tests.mirror.conftest import CLAUDE, NOTES, Pair, read_texts
-from tests.postgres.conftest import OwnServer
+from tests.pg_server import OwnServer
 
 
 def test_both_sides_get_what_the_other_has(any_pair: Pair) -> None:

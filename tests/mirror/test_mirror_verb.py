@@ -19,7 +19,7 @@ from memtui.core.hashing import hash_bytes
 from tests.cli.conftest import LIMIT, Run, run  # noqa: F401 - a fixture
 from tests.conftest import wait_until
 from tests.mirror.conftest import NOTES, Pair
-from tests.postgres.conftest import OwnServer
+from tests.pg_server import OwnServer
 
 
 class Running:

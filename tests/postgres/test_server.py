@@ -16,7 +16,7 @@ from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
 from memtui.postgres.server import Server
 from tests.conftest import wait_until
-from tests.postgres.conftest import OwnServer
+from tests.pg_server import OwnServer
 
 ME = memtui.Agent("tester")
 

@@ -16,9 +16,9 @@ FALLBACKS: dict[str, dict[str, Any]] = {
 """Without `renameat2` and `flock`; without hard links as well, and without `openat2`."""
 
 
-def _any_world(kind: str, tmp_path: Path) -> Iterator[World]:
+def _any_world(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[World]:
     if kind not in FALLBACKS:
-        yield from _world(kind, tmp_path)
+        yield from _world(kind, tmp_path, request)
         return
     for world in _world("openat2", tmp_path):
         world.kind = kind
@@ -30,10 +30,10 @@ def _any_world(kind: str, tmp_path: Path) -> Iterator[World]:
 @pytest.fixture(params=(*STORES, *FALLBACKS))
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     """A memory over each store in turn."""
-    yield from _any_world(request.param, tmp_path)
+    yield from _any_world(request.param, tmp_path, request)
 
 
 @pytest.fixture(params=(*FOLDERS, *FALLBACKS))
 def folder_world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     """A memory over each kind of folder in turn."""
-    yield from _any_world(request.param, tmp_path)
+    yield from _any_world(request.param, tmp_path, request)

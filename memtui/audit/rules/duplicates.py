@@ -50,16 +50,21 @@ _BACKUP = re.compile(r"(?:^|/)backups?/|\.(?:bak|orig|old|backup)(?:[./]|$)|~$",
 _WORD = re.compile(r"\w+")
 _PARTED = bytes(byte if _WORD.match(chr(byte)) else 32 for byte in range(128)) + bytes(128)
 """A blank for each ASCII character that is part of no word."""
+_BLANKS = bytes(byte for byte in range(128) if chr(byte).isspace())
 
 
 def find_duplicates(subject: AuditContext) -> Iterator[Hit]:
     """Which notes repeat others. Of each group, the first by its place is the original."""
-    same: dict[str, list[str]] = {}
+    alike: dict[int, list[str]] = {}
     compared = 0
     for note in subject.notes.values():
-        if (text := _normalize_text(note)) is not None:
+        if (number := _hash_letters(note)) is not None:
             compared += 1
-            same.setdefault(sha256(text.encode("utf-8", "surrogatepass")), []).append(note.path)
+            alike.setdefault(number, []).append(note.path)
+    same: dict[str, list[str]] = {}
+    for path in (path for paths in alike.values() if len(paths) > 1 for path in paths):
+        text = _normalize_text(subject.notes[path])
+        same.setdefault(sha256(text.encode("utf-8", "surrogatepass")), []).append(path)
     repeated: set[str] = set()
     for paths in same.values():
         original, *copies = sorted(paths, key=_get_original_order)
@@ -79,11 +84,8 @@ def find_duplicates(subject: AuditContext) -> Iterator[Hit]:
     subject.log.counted["duplicates"] = words + (f"; {left:,} too short, hidden, copies or not text" if left else "")
 
 
-def _normalize_text(note: Note) -> str | None:
-    """What a note says, without what makes no difference; `None` for one that is too short or no text.
-
-    Only of notes in sentences spaces and front matter make no difference.
-    """
+def _hash_letters(note: Note) -> int | None:
+    """A number that notes which say the same share; `None` for one that is too short or no text."""
     text = note.text
     if (
         text is None
@@ -93,9 +95,18 @@ def _normalize_text(note: Note) -> str | None:
         or _BACKUP.search(note.path)
     ):
         return None
-    if is_prose(note.path):
-        text = " ".join(get_body(text).casefold().split())
-    return text if len(text) >= _FEWEST_CHARACTERS else None
+    if not is_prose(note.path):
+        return hash(text)
+    body = get_body(text).casefold()
+    letters = body.encode().translate(None, _BLANKS) if body.isascii() else "".join(body.split())
+    is_short = len(letters) < _FEWEST_CHARACTERS and len(_normalize_text(note)) < _FEWEST_CHARACTERS
+    return None if is_short else hash(letters)
+
+
+def _normalize_text(note: Note) -> str:
+    """What a note says, without what makes no difference: only in sentences spaces and front matter make none."""
+    text = note.text or ""
+    return " ".join(get_body(text).casefold().split()) if is_prose(note.path) else text
 
 
 def _get_original_order(path: str) -> tuple[int, int, str]:

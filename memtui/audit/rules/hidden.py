@@ -98,7 +98,10 @@ def _find_long_line(path: str, text: str, limit: int) -> Iterator[Hit]:
     if not limit or len(text) <= limit or detect_format(path) in _UNTOLD:
         return
     start, longest, count = 0, (0, 0), 0
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    if max(map(len, lines)) <= limit:
+        return
+    for line in lines:
         if len(line) > limit and _is_prose_line(line) and not _is_paragraph(line, limit):
             count += 1
             longest = max(longest, (len(line), -start))

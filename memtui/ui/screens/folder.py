@@ -190,20 +190,25 @@ class FolderScreen(ControlledScreen[None]):
 
     @on(WatchingChanged)
     def _show_watching(self, message: WatchingChanged) -> None:
-        was_gone = self._watching.mode is WatchMode.GONE
+        was_gone = self._watching.mode in (WatchMode.GONE, WatchMode.OFFLINE)
         self._watching = message.watching
         is_gone = message.watching.mode is WatchMode.GONE
+        is_away = message.watching.mode is WatchMode.OFFLINE
         self.set_class(is_gone, "-gone")
         self.show_status()
         self.show_titles()
         words = "The last known files are shown; none is recorded as deleted."
         self.raise_alarm("gone", message.watching.reason if is_gone else "", words)
-        fails = message.watching.reason.startswith(_FAILS) and not is_gone
+        words = "The last known notes are shown. Nothing is saved: what is typed is kept as a draft. Trying again."
+        self.raise_alarm("away", message.watching.reason if is_away else "", words)
+        fails = message.watching.reason.startswith(_FAILS) and not (is_gone or is_away)
         words = "The screen may be outdated, and changes are not recorded."
         self.raise_alarm("unnoticed", message.watching.reason if fails else "", words)
-        if message.watching.reason and not is_gone:
+        if is_gone or is_away:
+            return
+        if message.watching.reason:
             self.message.show_message(message.watching.reason, warning=True)
-        elif was_gone and not is_gone:
+        elif was_gone:
             self.message.show_message(f"{self.status.folder} is available again.")
 
     @on(RecordingFailed)
@@ -283,7 +288,7 @@ class FolderScreen(ControlledScreen[None]):
     def show_titles(self) -> None:
         """Update the titles of the panes."""
         row, total = self.files.position
-        stale = "  outdated" if self._watching.mode is WatchMode.GONE else ""
+        stale = "  outdated" if self._watching.mode in (WatchMode.GONE, WatchMode.OFFLINE) else ""
         outline = self.files.outline
         files, note, activity = self.TITLES
         words = (
