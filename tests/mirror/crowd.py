@@ -253,6 +253,7 @@ def run_crowd(
     seed: int,
     hurt_server: Callable[[], None] | None = None,
     server_kills: int = 0,
+    seconds: float = float("inf"),
     progress: Callable[[Outcome], None] = lambda _: None,
 ) -> Outcome:
     """Change both sides while a mirror runs and is killed; returns what it came to.
@@ -265,6 +266,7 @@ def run_crowd(
         seed: Of all that is random, but the moments.
         hurt_server: Kills the server of the place, and starts it again.
         server_kills: How often.
+        seconds: After which no more changes are made.
     """
     rng, outcome, lines = random.Random(seed), Outcome(), set[str]()
     errors = folder.with_name(f"{folder.name}.errors")
@@ -275,7 +277,8 @@ def run_crowd(
     server_at = sorted(rng.sample(range(changes), min(server_kills, changes)))
     mirror.start()
     try:
-        while outcome.changes < changes:
+        until = time.monotonic() + seconds
+        while outcome.changes < changes and time.monotonic() < until:
             for _ in range(rng.randint(1, _BURST)):
                 rng.choice(writers).change()
             mirror.wait_for_line(_LINE_SECONDS)
@@ -354,6 +357,7 @@ def main() -> None:
     parser.add_argument("--server-kills", type=int, default=0)
     parser.add_argument("--source", choices=("sqlite", "folder", "postgres"), default="sqlite")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--keep", type=Path, help="an empty directory that is left behind")
     given = parser.parse_args()
     with contextlib.ExitStack() as stack:
@@ -394,6 +398,7 @@ def main() -> None:
             seed=given.seed,
             hurt_server=hurt,
             server_kills=given.server_kills,
+            seconds=given.seconds,
             progress=progress,
         )
         print(f"{time.monotonic() - began:.0f} s", outcome, sep="\n")  # noqa: T201
