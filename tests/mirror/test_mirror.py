@@ -229,6 +229,18 @@ def test_what_was_one_event_is_one_event_again(pair: Pair) -> None:
     assert "d" not in pair.read()
 
 
+def test_what_is_redacted_is_replaced_on_the_other_side(pair: Pair) -> None:
+    with memtui.open(pair.place) as memory:
+        assert memory.redact(match="three").problem == ""
+    pair.write(a_md=NOTES["a.md"].replace("five", "FIVE"))
+    pair.run()
+    texts = pair.read()
+    assert "three" not in str(texts["a.md"])
+    with memtui.open(pair.place) as memory:
+        versions = memory.journal.get_version_sizes()
+        assert not [each for each in versions if b"three" in (memory.journal.get_text(each) or b"")]
+
+
 def test_empty_directories_come_and_go(pair: Pair) -> None:
     (pair.folder / "empty" / "inner").mkdir(parents=True)
     pair.run()
