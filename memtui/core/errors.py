@@ -45,6 +45,10 @@ class ServerUnusable(StateUnusable):
     """The server that keeps the record cannot be used now. Only the words up to the first colon are for agents."""
 
 
+class Unreachable(ServerUnusable):
+    """The server cannot be reached, or does not answer in time: it may at another moment."""
+
+
 class JournalDamaged(StateUnusable):
     """The journal's file is damaged: it cannot be read as what it was."""
 

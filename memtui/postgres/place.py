@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable
+from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable, Unreachable
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
@@ -22,7 +22,7 @@ from memtui.journal.record import RecordFiles
 from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
-from memtui.postgres.server import Server, Unreachable
+from memtui.postgres.server import Server
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
@@ -271,3 +271,9 @@ def _open_copy(
         journal.close()
         raise
     return journal, path, where
+
+
+def get_signer(engine: Engine) -> str | None:
+    """The only agent that this user of the server may sign as; `None` for any actor. Raises `StateUnusable`."""
+    assert isinstance(engine.journal, ServerJournal)
+    return engine.journal.server.check()[1]

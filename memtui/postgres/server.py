@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import psycopg
 from psycopg import errors
 
-from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable
+from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable, Unreachable
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
@@ -38,10 +38,6 @@ _Result = TypeVar("_Result")
 
 class Overtaken(Exception):
     """Other events came before: what was to be added is to be planned anew."""
-
-
-class Unreachable(ServerUnusable):
-    """The server cannot be reached, or does not answer in time."""
 
 
 class Diverged(ServerUnusable):
