@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
 from memtui.cli.follow import require_reader
@@ -15,7 +16,9 @@ from memtui.cli.parsing import Parser, Verb
 from memtui.cli.restore import confirm
 from memtui.core.events import format_actor_in_sentence
 from memtui.core.paths import resolve_place
-from memtui.mirror import MirrorBusy, MirrorOptions, Report, WipeFound, follow, run_once
+
+if TYPE_CHECKING:
+    from memtui.mirror import MirrorOptions, Report, WipeFound
 
 _ACCEPT = "To delete it there as well: --accept-wipe. To have it here again: memtui undo, or restore."
 
@@ -30,6 +33,8 @@ def add_mirror_options(parser: Parser) -> None:
 
 def run_mirror(options: Options, given: argparse.Namespace) -> int:
     """Run `mirror`, and print each change. Raises `Failure` where the two cannot be mirrored."""
+    from memtui.mirror import MirrorBusy, MirrorOptions, WipeFound, follow  # noqa: PLC0415 - start-up: loads the engine
+
     context.require_writable(options, "Not mirrored")
     source, folder = resolve_place(given.source), resolve_place(given.folder)
     mirrored = MirrorOptions(
@@ -52,7 +57,9 @@ def run_mirror(options: Options, given: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _run_once(mirrored: MirrorOptions, printer: "_ReportPrinter", stop: threading.Event) -> int:
+def _run_once(mirrored: "MirrorOptions", printer: "_ReportPrinter", stop: threading.Event) -> int:
+    from memtui.mirror import WipeFound, run_once  # noqa: PLC0415 - start-up: loads the engine
+
     is_accepted = False
     while True:
         try:
@@ -66,7 +73,7 @@ def _run_once(mirrored: MirrorOptions, printer: "_ReportPrinter", stop: threadin
             return ExitCode.FINDINGS if mirror.left or not mirror.is_equal else ExitCode.OK
 
 
-def _ask(wipe: WipeFound) -> bool:
+def _ask(wipe: "WipeFound") -> bool:
     """Ask whether so much is to be deleted; without a terminal it is not."""
     if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
         return False
@@ -81,7 +88,7 @@ class _ReportPrinter:
     def __init__(self, options: Options) -> None:
         self._options = options
 
-    def report(self, report: Report) -> None:
+    def report(self, report: "Report") -> None:
         """Print one change, at once."""
         if self._options.json:
             output.print_json_line(

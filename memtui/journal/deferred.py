@@ -130,7 +130,8 @@ def _flush_in_time(reference: "weakref.ref[DeferredEvents]", wake: threading.Eve
         queue = reference()
         if queue is None or end.wait(_SECONDS):
             return
-        queue.flush()
+        with suppress(StateUnusable):  # it was closed a moment ago, and recorded what waited
+            queue.flush()
         del queue
 
 
