@@ -45,6 +45,10 @@ class ServerUnusable(StateUnusable):
     """The server that keeps the record cannot be used now. Only the words up to the first colon are for agents."""
 
 
+class RemoteRefused(ServerUnusable):
+    """A hosted store refused a request, or cannot be reached: nothing was changed. All of the words are for agents."""
+
+
 class JournalDamaged(StateUnusable):
     """The journal's file is damaged: it cannot be read as what it was."""
 
