@@ -18,16 +18,13 @@ from memtui.core.events import Actor, Change, EntryKind, Event, Memtui, Outside,
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine.lineage import find_moves
-from memtui.hosted.api import MOST_BYTES, Conflict, HostedApi, RemoteMemory, RemoteVersion
+from memtui.hosted.api import MOST_BYTES, Conflict, HostedApi, RemoteMemory, RemoteVersion, StoreInfo
 from memtui.journal.record import Intent, KnownPath
+from memtui.journal.schema import HOSTED
 from memtui.journal.sqlite import Journal, WriteTransaction
 from memtui.store.base import ConcurrentChange
 from memtui.store.sqlite import TableEntries
 
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS hosted_memories (id TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS hosted_versions (id TEXT PRIMARY KEY, sha256 TEXT) WITHOUT ROWID",
-)
 _CURSOR, _BEGUN, _UNSURE, _REDACTIONS = "hosted.cursor", "hosted.begun", "hosted.unsure", "hosted.redactions"
 """Metadata: the newest version that is taken over; when the store was made; whether the copy may differ from it; and
 when it was last asked for redactions, in microseconds since 1970."""
@@ -64,8 +61,9 @@ class HostedJournal(Journal):
         self.api = api
         self._entries = TableEntries(self._db)
         self._sent: Intent | None = None
-        for sql in _TABLES:
-            self._execute(sql)
+        self._info: StoreInfo | None = None
+        for _, sql in HOSTED.values():
+            self._execute(sql.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
 
     def close(self) -> None:
         super().close()
@@ -75,13 +73,28 @@ class HostedJournal(Journal):
 
     def has_news(self) -> bool:
         """Whether the store has versions that are not taken over, or something is in doubt. Needs no lock."""
+        if self._info is None:
+            self._check_store()
         newest = next(self.api.iter_versions(limit=1), None)
         is_old = newest is None or newest.id == self.get_metadata(_CURSOR)
         return not is_old or self.is_behind() or self._is_check_due()
 
     def is_behind(self) -> bool:
         """Whether the copy was never like the store, or is not known to be like it."""
-        return self.get_metadata(_BEGUN) is None or self.get_metadata(_UNSURE) == "1" or self.has_intents()
+        return not self.is_begun or self.get_metadata(_UNSURE) == "1" or self.has_intents()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the copy was like the store once."""
+        return self.get_metadata(_BEGUN) is not None
+
+    def _check_store(self) -> StoreInfo:
+        """What the API says of the store; raises `StateUnusable` where it is not the one of this copy."""
+        info = self.api.get_info()
+        if self.get_metadata(_BEGUN) not in (None, str(info.created_us)):
+            raise StateUnusable("Another memory store has this id than before. Nothing was changed.")
+        self._info = info
+        return info
 
     def catch_up(self) -> bool:
         """Take over what is new in the store; returns whether anything was.
@@ -90,10 +103,7 @@ class HostedJournal(Journal):
             StateUnusable: It cannot be asked, or is another one than before.
         """
         head = self._read_head()[0]
-        if self.get_metadata(_BEGUN) is None:
-            begun = str(self.api.get_info().created_us)
-        else:
-            begun = ""
+        info = self._info or self._check_store()
         is_unsure = self.is_behind()
         self._settle_intents()
         cursor, fresh = self.get_metadata(_CURSOR), list[RemoteVersion]()
@@ -113,8 +123,8 @@ class HostedJournal(Journal):
         if is_unsure:
             self._compare()
             self.set_metadata(_UNSURE, "0")
-        if begun:
-            self.set_metadata(_BEGUN, begun)
+        if not self.is_begun:
+            self.set_metadata(_BEGUN, str(info.created_us))
         if self._is_check_due():
             self._take_redactions()
         return self._read_head()[0] != head
@@ -158,7 +168,7 @@ class HostedJournal(Journal):
         found = list(self.api.iter_memories())
         listed = {memory.id for memory in found}
         held = dict(self._query("SELECT id, path FROM hosted_memories"))
-        now_us = time.time_ns() // 1_000
+        now_us = _get_now_us()
         for memory in found:
             if not self.has_text(memory.sha256):
                 content = self.api.get_content(memory.version_id)
@@ -208,7 +218,7 @@ class HostedJournal(Journal):
 
     def _is_check_due(self) -> bool:
         last = int(self.get_metadata(_REDACTIONS) or 0)
-        return not last <= time.time_ns() // 1_000 < last + REDACTIONS_US
+        return not last <= _get_now_us() < last + REDACTIONS_US
 
     def _take_redactions(self) -> None:
         """Remove from the copy what was redacted in the store."""
@@ -221,13 +231,20 @@ class HostedJournal(Journal):
             texts = self._find_texts_about(set(hashes))
             removed = (*hashes, *(sha256(text.encode()) for pair in texts.values() for text in pair if text))
             note = "redacted in the store"
-            event = Event(at_us=time.time_ns() // 1_000, actor=Memtui(), command="redact", path=str(ROOT), note=note)
-            super().redact([_with_hashes(event, removed)], hashes, list(texts))
+            event = Event(
+                at_us=_get_now_us(),
+                actor=Memtui(),
+                command="redact",
+                path=str(ROOT),
+                note=note,
+                redacted=tuple(sorted(set(removed))),
+            )
+            super().redact([event], hashes, list(texts))
             self.checkpoint(thoroughly=True)
         with WriteTransaction(self, durable=False):
             keys = [(key,) for key in redacted]
             self._db.executemany("UPDATE hosted_versions SET sha256 = NULL WHERE id = ?", keys)
-        self.set_metadata(_REDACTIONS, str(time.time_ns() // 1_000))
+        self.set_metadata(_REDACTIONS, str(_get_now_us()))
 
     def _find_texts_about(self, hashes: Collection[str]) -> dict[int, tuple[str | None, str | None]]:
         """The answers and arguments of events that are about texts, by the events' numbers."""
@@ -260,6 +277,8 @@ class HostedJournal(Journal):
         final: bool = False,
     ) -> Intent:
         calls = list(_plan_calls(event))
+        if calls and self._info is not None and self._info.is_archived:
+            raise RemoteRefused("The memory store is archived: it can be read, and is not changed any more.")
         contents = {call: self._get_content(call, texts) for call in calls}
         intent = super().add_intent(event, texts, found=found, known=known, durable=durable or bool(calls), final=final)
         done: list[_Call] = []
@@ -520,7 +539,5 @@ def _iter_parents(path: str) -> Iterator[str]:
     return ("/".join(parts[:count]) for count in range(1, len(parts)))
 
 
-def _with_hashes(event: Event, hashes: Iterable[str]) -> Event:
-    from dataclasses import replace
-
-    return replace(event, redacted=tuple(sorted(set(hashes))))
+def _get_now_us() -> int:
+    return time.time_ns() // 1_000
