@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import anthropic
 import httpx2
@@ -31,6 +31,7 @@ _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 """What happens before a request is on its way."""
 _IN_DOUBT = frozenset({408, 500, 502, 503, 504, 529})
 """Statuses after which a change may have been made."""
+_BROKEN = "The API's answer cannot be read: it is not that of a memory store."
 _T = TypeVar("_T")
 
 
@@ -46,7 +47,7 @@ class RemoteVersion(NamedTuple):
     """One entry of a store's history.
 
     Attributes:
-        path: Relative to the store's root; `None` where the version was redacted.
+        path: Relative to the store's root; `None` where the version was redacted, and for one that cannot be.
         sha256: Of the content; `None` where it was redacted, and of a deletion.
         at_us: When it was made, in microseconds since 1970.
     """
@@ -108,8 +109,9 @@ class HostedApi:
     def iter_versions(self, *, full: bool = False, limit: int = _PAGE) -> Iterator[RemoteVersion]:
         """The versions of all memories, newest first; `full` ones have their content."""
         with self._translate():
-            view, most = ("full", _FULL_PAGE) if full else ("basic", limit)
-            for each in self._stores.memory_versions.list(self.store_id, view=view, limit=most):  # type: ignore[arg-type]
+            view: Literal["full", "basic"] = "full" if full else "basic"
+            most = _FULL_PAGE if full else limit
+            for each in self._stores.memory_versions.list(self.store_id, view=view, limit=most):
                 yield _read_version(each)
 
     def get_content(self, version_id: str) -> bytes | None:
@@ -122,7 +124,7 @@ class HostedApi:
     def iter_memories(self) -> Iterator[RemoteMemory]:
         with self._translate():
             for each in self._stores.memories.list(self.store_id, limit=_PAGE):
-                if isinstance(each, BetaManagedAgentsMemory):
+                if isinstance(each, BetaManagedAgentsMemory) and _read_path(each.path) is not None:
                     yield _read_memory(each)
 
     def find_memory(self, memory_id: str) -> RemoteMemory | None:
@@ -166,8 +168,8 @@ class HostedApi:
 
     def delete(self, memory_id: str, *, expected: str) -> None:
         self._change(
-            lambda: self._writes.delete(memory_id, memory_store_id=self.store_id, expected_content_sha256=expected),
-            lambda: True if self.find_memory(memory_id) is None else None,
+            lambda: self._writes.delete(memory_id, memory_store_id=self.store_id, expected_content_sha256=expected).id,
+            lambda: memory_id if self.find_memory(memory_id) is None else None,
         )
 
     def redact(self, version_id: str) -> None:
@@ -175,7 +177,7 @@ class HostedApi:
         with self._translate(), contextlib.suppress(anthropic.NotFoundError):
             self._stores.memory_versions.redact(version_id, memory_store_id=self.store_id)
 
-    def _change(self, send: Callable[[], _T], find_outcome: Callable[[], Any]) -> Any:
+    def _change(self, send: Callable[[], _T], find_outcome: Callable[[], _T | None]) -> _T:
         """Send a change once. Where no answer comes, what `find_outcome` finds is the answer, and `None` is none."""
         try:
             return send()
@@ -203,9 +205,7 @@ class HostedApi:
         """Raise `RemoteRefused` for the SDK's errors."""
         try:
             yield
-        except (anthropic.AnthropicError, TypeError) as error:
-            if isinstance(error, TypeError) and "authentication" not in str(error):
-                raise
+        except (anthropic.AnthropicError, TypeError, ValueError, AttributeError) as error:  # the SDK checks no types
             raise self._make_refusal(error) from None
 
     def _make_refusal(self, error: Exception) -> RemoteRefused:
@@ -224,6 +224,10 @@ class HostedApi:
                 return Unreachable(f"The API has failed ({error.status_code}). Try again later.")
             case anthropic.APIStatusError():
                 return RemoteRefused(f"The API refused it: {_get_words(error)}")
+            case anthropic.APIError() | ValueError() | AttributeError():
+                return RemoteRefused(_BROKEN)
+            case TypeError() if "authentication" not in str(error):
+                return RemoteRefused(_BROKEN)
             case _:
                 return RemoteRefused("There is no key for the API. Set ANTHROPIC_API_KEY.")
 
@@ -252,13 +256,15 @@ def _read_memory(memory: BetaManagedAgentsMemory) -> RemoteMemory:
 
 def _read_version(version: BetaManagedAgentsMemoryVersion) -> RemoteVersion:
     is_redacted = version.redacted_at is not None
-    content = version.content.encode() if version.content is not None and not is_redacted else None
+    content = None
+    if version.content is not None and not is_redacted:
+        content = version.content.encode("utf-8", "surrogatepass")
     if content is not None and hashlib.sha256(content).hexdigest() != version.content_sha256:
-        raise RemoteRefused("The API's answer is broken: a content does not have its hash.")
+        raise RemoteRefused("The API's answer is broken: a content does not have the SHA-256 that it names.")
     return RemoteVersion(
         version.id,
         version.memory_id,
-        version.path[1:] if version.path is not None else None,
+        _read_path(version.path),
         version.content_sha256,
         version.operation == "deleted",
         is_redacted,
@@ -266,6 +272,16 @@ def _read_version(version: BetaManagedAgentsMemoryVersion) -> RemoteVersion:
         _read_actor(version.created_by),
         content,
     )
+
+
+def _read_path(given: str | None) -> str | None:
+    """A path relative to the root; `None` for one that no API may name: a memory there is left out."""
+    if given is None or not given.startswith("/") or "\0" in given:
+        return None
+    is_unicode = given == given.encode("utf-8", "replace").decode()
+    if not is_unicode or any(part in ("", ".", "..") for part in given[1:].split("/")):
+        return None
+    return given[1:]
 
 
 def _read_actor(actor: Any) -> Actor:

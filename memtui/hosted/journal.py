@@ -1,15 +1,14 @@
 """The journal of a hosted store: this machine's copy, in which nothing is changed before the store has it.
 
-The copy is a journal and a store like those of `sqlite:FILE`, in the state directory, with two tables more: which memory
-of the store stands at which path, and the versions that are taken over. The API changes one memory at a time, so an
-event with many changes is many requests, sent once its intent is noted; what a broken connection leaves in doubt is
+The copy is a journal and a store like those of `sqlite:FILE`, in the state directory, with two tables more: which
+memory of the store stands at which path, and the versions that are taken over. The API changes one memory at a time, so
+an event with many changes is many requests, sent once its intent is noted; what a broken connection leaves in doubt is
 asked for by that intent.
 """
 
-import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from memtui.core.attributes import UNKNOWN, Attributes
@@ -131,13 +130,13 @@ class HostedJournal(Journal):
 
     def _load_contents(self, versions: Sequence[RemoteVersion], cursor: str | None) -> None:
         """Have the journal hold the contents of versions, as far as they are not redacted."""
-        lacking = {each.sha256: each.id for each in versions if each.sha256 and not self.has_text(each.sha256)}
+        lacking = {each.sha256 or "": each.id for each in versions if each.sha256 and not self.has_text(each.sha256)}
         if len(lacking) > _SINGLY:
             texts: dict[str, bytes] = {}
             for version in self.api.iter_versions(full=True):
                 if version.id == cursor:
                     break
-                if version.content is not None and lacking.pop(version.sha256, None) is not None:
+                if version.content is not None and lacking.pop(version.sha256 or "", ""):
                     texts[sha256(version.content)] = version.content
                 if len(texts) >= _SINGLY:
                     self._keep_texts(texts)
@@ -408,7 +407,7 @@ class _Edit:
         self.known: dict[str, KnownPath | None] = {}
 
     def put(self, memory_id: str, path: str, sha: str, actor: Actor, at_us: int) -> None:
-        """A memory stands at a path, with a content that is kept. Where something else is in its way, it is left out."""
+        """A memory stands at a path, with a content that is kept; it is left out where something is in its way."""
         journal = self._journal
         rows = journal._execute("SELECT path FROM hosted_memories WHERE id = ?", (memory_id,))
         old = str(rows[0][0]) if rows else None
@@ -498,9 +497,7 @@ class _Edit:
         if changes:
             shown, new = (str(MemoryPath.from_relative(each)) if each else None for each in (path, new_path))
             self.events.append(
-                Event(
-                    at_us=at_us, actor=actor, command=command, path=shown or "", new_path=new, changes=tuple(changes)
-                )
+                Event(at_us=at_us, actor=actor, command=command, path=shown or "", new_path=new, changes=tuple(changes))
             )
 
 
@@ -514,7 +511,11 @@ def _plan_calls(event: Event) -> Iterator[_Call]:
     for change in changes.values():
         if change.after is not None and change.after.kind not in (EntryKind.FILE, EntryKind.DIRECTORY):
             raise RemoteRefused("The API keeps no links.")
-    files = {path: each for path, each in changes.items() if _is_file(each.before) or _is_file(each.after)}
+    files = {
+        path: Change(path, *(each if _is_file(each) else None for each in (change.before, change.after)))
+        for path, change in changes.items()
+        if _is_file(change.before) or _is_file(change.after)
+    }
     if not files and any(each.before is None for each in changes.values()):
         raise RemoteRefused("The API keeps no folder in which no memory is.")
     moves = {new: old for new, old in find_moves(event).items() if new in files and old in files}

@@ -1,7 +1,7 @@
 """Putting an engine together over a hosted memory store: `anthropic:memstore_...`.
 
-What this machine knows of it is in a state directory: a copy (see `memtui.hosted.journal`). Key and address are those of
-the SDK's environment variables; neither is kept or shown.
+What this machine knows of it is in a state directory: a copy (see `memtui.hosted.journal`). Key and address are those
+of the SDK's environment variables; neither is kept or shown.
 """
 
 import os
@@ -9,15 +9,17 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 from anthropic import Anthropic
 
-from memtui.core.errors import LockTimeout, RemoteRefused, StateUnusable
+from memtui.core.errors import LockTimeout, StateUnusable
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import HOSTED, format_path
 from memtui.core.settings import Settings
+from memtui.core.unicode import to_one_line
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.fs.state import get_state_directory, make_private_directory
 from memtui.hosted.api import HostedApi, Unreachable
@@ -191,6 +193,29 @@ def update_copy(place: str, state: str | os.PathLike[str] | None = None) -> str:
     return path
 
 
+def check_place(
+    place: str, state: str | os.PathLike[str] | None = None
+) -> Iterator[tuple[str, Literal["ok", "warn", "fail"], str]]:
+    """What `memtui doctor` says of a place: the name of each check, how it stands, and its words."""
+    try:
+        with closing(HostedApi(_get_store_id(place))) as api:
+            info = api.get_info()
+    except StateUnusable as error:
+        yield "store", "fail", str(error)
+    else:
+        name = to_one_line(info.name)
+        yield "store", "warn" if info.is_archived else "ok", f"{name}, archived" if info.is_archived else name
+    copy = get_state_directory(place, state) / COPY
+    yield "copy", "ok", format_path(copy) if copy.exists() else "none yet"
+
+
+def _get_store_id(place: str) -> str:
+    store_id = place.removeprefix(HOSTED)
+    if not _ID.fullmatch(store_id):
+        raise StateUnusable("A hosted memory store is named by its id: anthropic:memstore_...")
+    return store_id
+
+
 def _open_copy(
     place: str,
     state: str | os.PathLike[str] | None,
@@ -199,11 +224,9 @@ def _open_copy(
     *,
     offline: bool = False,
 ) -> tuple[HostedStore, HostedJournal, str, Path]:
-    """This machine's copy as the store is now: both halves, its path, and the state directory. Raises `StateUnusable`."""
+    """This machine's copy as it is now: its halves, its path, and the state directory. Raises `StateUnusable`."""
     title = format_path(place)
-    store_id = place.removeprefix(HOSTED)
-    if not _ID.fullmatch(store_id):
-        raise StateUnusable("A hosted memory store is named by its id: anthropic:memstore_...")
+    store_id = _get_store_id(place)
     where = get_state_directory(place, state)
     try:
         make_private_directory(where)

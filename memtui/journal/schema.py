@@ -68,7 +68,7 @@ HOSTED = {
     ),
     "hosted_versions": ("table", "CREATE TABLE hosted_versions (id TEXT PRIMARY KEY, sha256 TEXT) WITHOUT ROWID"),
 }
-"""What a copy of a hosted store has besides: the id of the memory at each path, and the versions that are taken over."""
+"""What a copy of a hosted store has besides: the memory at each path, and the versions that are taken over."""
 NEWER = "The journal was written by a newer memtui. Update memtui to use it."
 FOREIGN = "The journal's file is a database of another program. Choose another one with --state."
 HOLDS_NO_MEMORIES = "The file is the journal of a memory folder, and holds no memories itself. Open the folder."

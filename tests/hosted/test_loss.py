@@ -61,9 +61,7 @@ def test_an_edit_is_planned_anew_on_what_stands_there_by_now(hosting: Hosting, w
 
 
 @pytest.mark.parametrize("command", ["delete", "rename", "create"])
-def test_each_command_meets_what_came_between(
-    hosting: Hosting, wire: Wire, memory: Engine, command: str
-) -> None:
+def test_each_command_meets_what_came_between(hosting: Hosting, wire: Wire, memory: Engine, command: str) -> None:
     prefs = hosting.find("/prefs.md")
     if command == "delete":
         wire.before = lambda: hosting.memories.delete(prefs.id, memory_store_id=hosting.id)
@@ -205,9 +203,7 @@ def test_a_key_that_may_only_read_is_refused_in_the_apis_words(hosting: Hosting,
         (".git/a.md", "x\n", "the API refused it: path: '/.git/a.md' is not valid"),
     ],
 )
-def test_what_the_api_does_not_take_is_said(
-    hosting: Hosting, memory: Engine, path: str, text: str, words: str
-) -> None:
+def test_what_the_api_does_not_take_is_said(hosting: Hosting, memory: Engine, path: str, text: str, words: str) -> None:
     answer = ask(memory, "create", path, file_text=text)
     assert answer.is_error
     assert words in answer.text
@@ -223,7 +219,7 @@ def test_bytes_links_and_empty_folders_are_refused(hosting: Hosting, memory: Eng
     assert read_copy(memory) == hosting.read_all()
 
 
-def test_a_limit_of_requests_is_said_with_its_time(hosting: Hosting, wire: Wire, memory: Engine) -> None:
+def test_a_limit_of_requests_is_said_with_its_time(wire: Wire, memory: Engine) -> None:
     answer = httpx2.Response(429, headers={"retry-after": "12"}, json={"type": "error", "error": {"message": "slow"}})
     inner = wire.handle_request
 
@@ -281,13 +277,13 @@ def test_neither_key_nor_address_is_on_the_disk(hosting: Hosting, home: Path) ->
             assert str(hosting.port).encode() not in held
 
 
-def test_another_store_of_the_same_id_is_recognised(hosting: Hosting, memory: Engine, home: Path) -> None:
+def test_another_store_of_the_same_id_is_recognised(hosting: Hosting, memory: Engine) -> None:
     memory.journal.set_metadata("hosted.begun", "1")
     with pytest.raises(StateUnusable, match="Another memory store"):
         memtui.open(hosting.place)
 
 
-def test_read_only_nothing_that_changes_is_called(hosting: Hosting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_nothing_that_changes_is_called(hosting: Hosting) -> None:
     with memtui.open(hosting.place, read_only=True) as engine:
         assert ask(engine, "create", "a.md", file_text="one\n").is_error
         assert "short" in ask(engine, "view", "prefs.md").text
@@ -308,7 +304,7 @@ def test_who_follows_says_that_the_store_is_away_and_goes_on(hosting: Hosting, w
     wait_until(lambda: files.status.mode is WatchMode.LIVE, "that it is back")
 
 
-def test_offline_what_is_known_is_shown(hosting: Hosting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_what_is_known_is_shown(hosting: Hosting) -> None:
     with memtui.open(hosting.place):
         pass
     hosting.stop()

@@ -19,11 +19,15 @@ def test_opened_it_holds_what_the_store_holds_with_its_history(hosting: Hosting,
     hosting.memories.update(memory.id, memory_store_id=hosting.id, content="two\n")
     hosting.memories.update(memory.id, memory_store_id=hosting.id, path="/b/plan.md")
     engine = open_store()
-    assert read_copy(engine) == hosting.read_all() == {
-        "/prefs.md": "- short answers\n",
-        "/notes/today.md": "standup at ten\n",
-        "/b/plan.md": "two\n",
-    }
+    assert (
+        read_copy(engine)
+        == hosting.read_all()
+        == {
+            "/prefs.md": "- short answers\n",
+            "/notes/today.md": "standup at ten\n",
+            "/b/plan.md": "two\n",
+        }
+    )
     rows = list(engine.history.versions_of("b/plan.md"))
     assert [row.event.command for row in rows] == ["renamed", "modified", "created"]
     assert {row.event.actor for row in rows} == {Agent("user_ada")}
@@ -113,10 +117,14 @@ def test_undo_restore_and_moves_of_folders_reach_the_store(hosting: Hosting, mem
 def test_two_notes_that_change_places_do_so_in_the_store(hosting: Hosting, memory: Engine) -> None:
     done = memory.files.move({"prefs.md": "notes/today.md", "notes/today.md": "prefs.md"})
     assert done.event is not None, done.problem
-    assert hosting.read_all() == read_copy(memory) == {
-        "/prefs.md": "standup at ten\n",
-        "/notes/today.md": "- short answers\n",
-    }
+    assert (
+        hosting.read_all()
+        == read_copy(memory)
+        == {
+            "/prefs.md": "standup at ten\n",
+            "/notes/today.md": "- short answers\n",
+        }
+    )
     memory.store.attach()
     assert memory.reconcile() == 0
 
