@@ -35,7 +35,7 @@ def test_verbs_that_look_work_and_change_nothing(hosting: Hosting, run: Run) -> 
         (("audit", place), "journal: intact, 2 of 2 events"),
         (("review", "--dir", place, "--json"), "prefs.md"),
         (("graph", "--dir", place), "prefs"),
-        (("export", "--dir", place), '"created"'),
+        (("export", "--dir", place), '"end": true'),
         (("doctor", "--dir", place), "team"),
     ):
         done = run(*words)
