@@ -61,7 +61,7 @@ def open(
 
     Args:
         folder: An existing directory, or `sqlite:` and a file with memories and journal, which is made where it is not
-            there; `~` is expanded.
+            there; `~` is expanded. Or the address of memories on a server: `postgres://...`, `anthropic:memstore_...`.
         state: The directory for the journal; by default one of the folder's own below `$XDG_STATE_HOME/memtui`.
         read_only: Whether every change is refused, and nothing is written anywhere.
         settings: How commands behave.
