@@ -31,7 +31,8 @@ _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 """What happens before a request is on its way."""
 _IN_DOUBT = frozenset({408, 500, 502, 503, 504, 529})
 """Statuses after which a change may have been made."""
-_BROKEN = "The API's answer cannot be read: it is not that of a memory store."
+_FAULTS = (anthropic.AnthropicError, TypeError, ValueError, AttributeError)
+"""What a request may raise: the SDK checks no types of an answer, and names a missing key by a `TypeError`."""
 _T = TypeVar("_T")
 
 
@@ -185,11 +186,9 @@ class HostedApi:
             if isinstance(error, anthropic.NotFoundError):
                 self.get_info()  # raises where it is the store that is not there
             raise Conflict(_get_words(error)) from None
-        except (anthropic.APIConnectionError, anthropic.APIStatusError) as error:
-            if isinstance(error.__cause__, _NOT_SENT) or getattr(error, "status_code", 500) not in _IN_DOUBT:
+        except _FAULTS as error:
+            if not _is_in_doubt(error):
                 raise self._make_refusal(error) from None
-        except anthropic.AnthropicError as error:
-            raise self._make_refusal(error) from None
         try:
             found = find_outcome()
         except RemoteRefused:
@@ -205,7 +204,7 @@ class HostedApi:
         """Raise `RemoteRefused` for the SDK's errors."""
         try:
             yield
-        except (anthropic.AnthropicError, TypeError, ValueError, AttributeError) as error:  # the SDK checks no types
+        except _FAULTS as error:
             raise self._make_refusal(error) from None
 
     def _make_refusal(self, error: Exception) -> RemoteRefused:
@@ -224,12 +223,23 @@ class HostedApi:
                 return Unreachable(f"The API has failed ({error.status_code}). Try again later.")
             case anthropic.APIStatusError():
                 return RemoteRefused(f"The API refused it: {_get_words(error)}")
-            case anthropic.APIError() | ValueError() | AttributeError():
-                return RemoteRefused(_BROKEN)
-            case TypeError() if "authentication" not in str(error):
-                return RemoteRefused(_BROKEN)
+            case _ if _is_in_doubt(error):
+                return RemoteRefused("The API's answer cannot be read: it is not that of a memory store.")
             case _:
                 return RemoteRefused("There is no key for the API. Set ANTHROPIC_API_KEY.")
+
+
+def _is_in_doubt(error: Exception) -> bool:
+    """Whether a change may have been made, although no answer says so."""
+    match error:
+        case anthropic.APIConnectionError():
+            return not isinstance(error.__cause__, _NOT_SENT)
+        case anthropic.APIStatusError():
+            return error.status_code in _IN_DOUBT
+        case TypeError():
+            return "authentication" not in str(error)
+        case _:
+            return not isinstance(error, anthropic.AnthropicError) or isinstance(error, anthropic.APIError)
 
 
 def _get_words(error: anthropic.APIStatusError) -> str:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from memtui.core.attributes import UNKNOWN, Attributes
-from memtui.core.errors import MemtuiError, OutcomeUnknown, RemoteRefused, StateUnusable
+from memtui.core.errors import MemtuiError, OutcomeUnknown, RemoteRefused, StateUnusable, UnsettledChange
 from memtui.core.events import Actor, Change, EntryKind, Event, Memtui, Outside, Version, sha256, squash_changes
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
@@ -307,7 +307,9 @@ class HostedJournal(Journal):
         return super().finish_intent(intent, known, durable=durable)
 
     def drop_intent(self, intent: int) -> None:
-        self._note_unmade(intent, ())
+        if self._sent is not None and self._sent.id == intent:  # it has come to pass, whatever went wrong here
+            self._sent = None
+            raise UnsettledChange("The change is in the memory store, and could not be made on this machine.")
         super().drop_intent(intent)
 
     def append_events(
@@ -319,17 +321,12 @@ class HostedJournal(Journal):
         intent: int | None = None,
         durable: bool = True,
     ) -> list[Event]:
-        if intent is not None:
-            self._note_unmade(intent, [change for event in events for change in event.changes])
-        return super().append_events(events, texts=texts, known=known, intent=intent, durable=durable)
-
-    def _note_unmade(self, intent: int, made: Sequence[Change]) -> None:
-        """Have the copy be compared with the store, where less was changed here than was sent there."""
         if self._sent is not None and self._sent.id == intent:
-            sent = {change.path: change.after for change in self._sent.event.changes}
-            if sent != {change.path: change.after for change in made}:
-                self.set_metadata(_UNSURE, "1")
+            sent, made = self._sent.event.changes, [change for event in events for change in event.changes]
+            if {each.path: each.after for each in sent} != {each.path: each.after for each in made}:
+                self.set_metadata(_UNSURE, "1")  # less was changed here
             self._sent = None
+        return super().append_events(events, texts=texts, known=known, intent=intent, durable=durable)
 
     def _get_content(self, call: _Call, texts: Mapping[str, bytes]) -> str | None:
         """The content that a request sends; `None` for none. Raises `RemoteRefused` where the API takes none such."""

@@ -76,7 +76,7 @@ class Follower:
                     self._store.catch_up()
                 self.status, failures = WatchStatus(WatchMode.LIVE), 0
                 self._end.wait(_LOOK_SECONDS)
-            except StateUnusable as error:
+            except (StateUnusable, OSError) as error:
                 if self._end.is_set():
                     return
                 self.status = WatchStatus(WatchMode.OFFLINE, str(error))

@@ -1,17 +1,22 @@
 """What the API refuses, and connections that break: nothing is lost, nothing comes twice, and each is said."""
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 import memtui
 from memtui.core.errors import RemoteRefused, StateUnusable
-from memtui.core.events import EntryKind, Version, WatchMode, sha256
+from memtui.core.events import EntryKind, Person, Version, WatchMode, sha256
 from memtui.engine import Engine
+from memtui.hosted import api
 from memtui.hosted import place as hosted
 from memtui.memory import observe
+from memtui.scan.samples import make_sample
 from tests.conftest import wait_until
 from tests.hosted.conftest import Hosting, Open, Wire, ask, read_copy
 from tests.serve.conftest import ADA, READER
@@ -313,3 +318,100 @@ def test_offline_what_is_known_is_shown(hosting: Hosting) -> None:
         hosting.start()
         assert not ask(engine, "create", "a.md", file_text="one\n").is_error
     assert "/a.md" in hosting.read_all()
+
+
+# This machine
+
+
+def test_a_change_that_this_machine_cannot_hold_is_uncertain_and_made_up_for(
+    hosting: Hosting, memory: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.store, "write", fail)
+        assert "was changed, but" in ask(memory, "create", "a.md", file_text="one\n").text
+    assert not ask(memory, "create", "b.md", file_text="two\n").is_error
+    assert read_copy(memory) == hosting.read_all()
+    made = [event for event in memory.events() if event.path == "/memories/a.md" and event.changes]
+    assert [event.actor for event in made] == [memtui.Agent("tester")]
+    assert memory.reconcile() == 0
+
+
+def test_a_person_who_stops_in_the_middle_has_the_rest_made_up_for(hosting: Hosting, memory: Engine) -> None:
+    for number in range(3):
+        ask(memory, "create", f"d/{number}.md", file_text=f"{number}\n")
+    head = memory.get_head()[0]
+    memory.clear(actor=Person())
+    memory.restore_directory("", head, progress=lambda done, _: done < 3)
+    memory.store.attach()
+    with memory.store.begin_transaction(1):
+        pass
+    assert read_copy(memory) == hosting.read_all()
+    assert memory.reconcile() == 0
+
+
+def test_what_the_server_leaves_out_of_a_text_is_taken_over(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosting = Hosting(serve(settings=memtui.Settings(secrets="redact")))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", hosting.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", ADA)
+    try:
+        with memtui.open(hosting.place) as engine:
+            assert not ask(engine, "create", "a.md", file_text=f"key {make_sample('aws-key')} here\n").is_error
+            engine.store.attach()
+            assert read_copy(engine) == hosting.read_all()
+            assert "[redacted" in read_copy(engine)["/a.md"]
+            assert engine.reconcile() == 0
+    finally:
+        hosting.close()
+
+
+# Answers that no API gives
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx2.Response(200, json={"data": [{"type": "memory_version"}], "next_page": None}),
+        httpx2.Response(200, json=[]),
+        httpx2.Response(200, text="<html>", headers={"content-type": "text/html"}),
+        httpx2.Response(302, headers={"location": "http://127.0.0.1:9/"}),
+        httpx2.Response(418, json={"error": None}),
+    ],
+)
+def test_an_answer_that_is_none_is_said_and_changes_nothing(
+    wire: Wire, memory: Engine, answer: httpx2.Response
+) -> None:
+    before = read_copy(memory)
+    wire.handle_request = lambda _: answer  # type: ignore[method-assign]
+    refused = ask(memory, "create", "a.md", file_text="one\n")
+    assert refused.is_error
+    assert "127.0.0.1" not in refused.text
+    store: Any = memory.store
+    with pytest.raises(RemoteRefused):
+        store.catch_up()
+    assert read_copy(memory) == before
+
+
+@pytest.mark.parametrize("path", ["/../x.md", "x.md", "/a//b.md", "/a\0b.md", "/./x", "/"])
+def test_a_path_that_cannot_be_is_left_out(path: str) -> None:
+    assert api._read_path(path) is None
+
+
+def test_a_content_that_has_another_hash_is_refused(wire: Wire, memory: Engine, hosting: Hosting) -> None:
+    hosting.create("/a.md", "one\n")
+    inner = wire.handle_request
+
+    def forge(request: httpx2.Request) -> httpx2.Response:
+        response = inner(request)
+        response.read()
+        return httpx2.Response(response.status_code, content=response.content.replace(b"one", b"two"))
+
+    wire.handle_request = forge  # type: ignore[method-assign]
+    store: Any = memory.store
+    with pytest.raises(RemoteRefused, match="does not have the SHA-256"):
+        store.catch_up()
+    assert "/a.md" not in read_copy(memory)
