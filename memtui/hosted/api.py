@@ -151,15 +151,19 @@ class HostedApi:
             lambda: _has_content(self.find_at(path), path, content),
         )
 
-    def update(self, memory_id: str, *, expected: str, path: str, content: str | None) -> RemoteMemory:
-        """Give a memory, of which the content has the SHA-256 `expected`, a path and a content, `None` for the same."""
+    def update(self, memory_id: str, *, expected: str, path: str | None, content: str | None) -> RemoteMemory:
+        """Give a memory, of which the content has the SHA-256 `expected`, a path and a content, `None` for the same.
+
+        Its path is no part of the precondition: where it is not given, the memory may have got another one meanwhile.
+        """
         given: dict[str, Any] = {} if content is None else {"content": content}
+        if path is not None:
+            given["path"] = f"/{path}"
         return self._change(
             lambda: _read_memory(
                 self._writes.update(
                     memory_id,
                     memory_store_id=self.store_id,
-                    path=f"/{path}",
                     precondition={"type": "content_sha256", "content_sha256": expected},
                     **given,
                 )
@@ -251,11 +255,11 @@ def _get_words(error: anthropic.APIStatusError) -> str:
 
 
 def _has_content(
-    found: RemoteMemory | None, path: str, content: str | None, same: str | None = None
+    found: RemoteMemory | None, path: str | None, content: str | None, same: str | None = None
 ) -> RemoteMemory | None:
     """The memory, if it is what a change was to make of it."""
     meant = same if content is None else hashlib.sha256(content.encode()).hexdigest()
-    return found if found is not None and (found.path, found.sha256) == (path, meant) else None
+    return found if found is not None and found.sha256 == meant and path in (None, found.path) else None
 
 
 def _read_memory(memory: BetaManagedAgentsMemory) -> RemoteMemory:

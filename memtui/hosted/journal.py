@@ -8,7 +8,7 @@ asked for by that intent.
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from memtui.core.attributes import UNKNOWN, Attributes
@@ -112,8 +112,9 @@ class HostedJournal(Journal):
             fresh.append(version)
         else:
             is_unsure = is_unsure or cursor is not None  # the last one that was taken over is not kept any more
-        self._load_contents(fresh, cursor)
         newest = fresh[0].id if fresh else cursor
+        fresh = self._drop_overridden(fresh)
+        self._load_contents(fresh, cursor)
         fresh.reverse()
         for at in range(0, len(fresh), _BATCH):
             self._take(fresh[at : at + _BATCH])
@@ -127,6 +128,20 @@ class HostedJournal(Journal):
         if self._is_check_due():
             self._take_redactions()
         return self._read_head()[0] != head
+
+    def _drop_overridden(self, versions: Sequence[RemoteVersion]) -> list[RemoteVersion]:
+        """Versions, newest first, without those of this machine, and what those overrode: a rename just before."""
+        ours: set[str] = set()
+        kept: list[RemoteVersion] = []
+        with WriteTransaction(self, durable=False):
+            for version in versions:
+                if self._find_version(version.id):
+                    ours.add(version.memory_id)
+                elif version.memory_id in ours:
+                    self._note_version(version.id, version.sha256)
+                else:
+                    kept.append(version)
+        return kept
 
     def _load_contents(self, versions: Sequence[RemoteVersion], cursor: str | None) -> None:
         """Have the journal hold the contents of versions, as far as they are not redacted."""
@@ -154,8 +169,6 @@ class HostedJournal(Journal):
     def _take(self, versions: Iterable[RemoteVersion]) -> None:
         with self._write() as edit:
             for version in versions:
-                if self._find_version(version.id):
-                    continue  # one of ours, or taken over before
                 self._note_version(version.id, version.sha256)
                 if version.is_deleted:
                     edit.remove(version.memory_id, version.actor, version.at_us)
@@ -354,8 +367,15 @@ class HostedJournal(Journal):
         if call.old is None:
             memory = self.api.create(call.new, content or "")
         else:
-            expected = (call.before and call.before.sha256) or ""
-            memory = self.api.update(self._find_memory(call.old), expected=expected, path=call.new, content=content)
+            memory_id, expected = self._find_memory(call.old), (call.before and call.before.sha256) or ""
+            path = None if call.old == call.new else call.new
+            memory = self.api.update(memory_id, expected=expected, path=path, content=content)
+            if memory.path != call.new:
+                before = self.get_text(expected)
+                if before is not None:
+                    with suppress(Conflict, MemtuiError):  # else it is taken over as a change
+                        self.api.update(memory_id, expected=memory.sha256, path=None, content=before.decode())
+                raise Conflict(f"The memory at {to_one_line(call.old)} was renamed.")
         with WriteTransaction(self, durable=False, flush=False):
             is_meant = call.after is not None and memory.sha256 == call.after.sha256
             self._note_memory(memory, is_taken=is_meant)  # what was left out of it is taken over as a change
