@@ -10,7 +10,7 @@ from memtui.core.errors import FolderMissing, StateUnusable
 from memtui.core.paths import SQLITE, format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
-from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.fs.state import get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.sqlite import Journal
 from memtui.store.sqlite import SqliteStore
@@ -47,6 +47,7 @@ def connect(
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error
+    remember_folder(where, place)
     journal = Journal(path, directory=str(where), has_entries=True)
     try:
         store = SqliteStore.open(path, title=format_path(place), synced=not journal.is_write_ahead)

@@ -12,7 +12,7 @@ VERBS = VerbRegistry(
         "history": ("log", "diff", "blame", "origin", "import-transcripts"),
         "review": ("audit", "review", "verify", "export"),
         "undo": ("undo", "redo", "restore"),
-        "change": ("mv", "cp", "rm", "merge", "split", "protect", "prune", "redact", "copy"),
+        "change": ("mv", "cp", "rm", "merge", "split", "protect", "prune", "redact", "copy", "mirror"),
         "agents": ("chat", "run", "mcp", "hook", "serve", "replay"),
         "set up": ("config", "doctor", "admin", "completion", "help"),
     },

@@ -45,6 +45,10 @@ class ServerUnusable(StateUnusable):
     """The server that keeps the record cannot be used now. Only the words up to the first colon are for agents."""
 
 
+class Unreachable(ServerUnusable):
+    """The server cannot be reached, or does not answer in time: it may at another moment."""
+
+
 class RemoteRefused(ServerUnusable):
     """A hosted store refused a request, or cannot be reached: nothing was changed. All of the words are for agents."""
 

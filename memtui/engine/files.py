@@ -182,6 +182,38 @@ class FileOperations:
         failure = "Not merged" if action == "merge" else "Not split"
         return self._restorer.run(build, ActionRecord(action, actor, failure, path=path, note=note), **options)
 
+    def carry(
+        self,
+        wanted: Mapping[str, Version | None],
+        *,
+        expected: Mapping[str, Version | None],
+        texts: Mapping[str, bytes] = MappingProxyType({}),
+        moves: tuple[tuple[str, str], ...] = (),
+        command: str,
+        note: str,
+        call_id: str | None,
+        actor: Actor,
+    ) -> ActionResult:
+        """Do here, as one event, what somebody did in another place of the same memories.
+
+        Args:
+            wanted: The version that each path is to hold; `None` for nothing.
+            expected: What must stand at a path now; where something else does, nothing is done.
+            texts: Bytes by SHA-256, of versions that the record may lack.
+            moves: New names, as `(old, new)`.
+            command: What it is called in the log.
+            note: Where it comes from, for the log.
+            call_id: What the caller finds the event by.
+            actor: Who did it there.
+        """
+        validate_relative_paths([*wanted, *(each for pair in moves for each in pair)])
+        new = [path for path, version in wanted.items() if version is not None and expected.get(path) is None]
+        bad = [problem for path in (*new, *(pair[1] for pair in moves)) if (problem := _find_name_problem(path))]
+        path, new_path = moves[0] if len(moves) == 1 and not wanted else (None, None)
+        action = ActionRecord(command, actor, "Not carried", path, new_path, note, call_id=call_id)
+        change_set = ChangeSet(wanted, expected, texts, moves, known_conflicts=tuple(bad))
+        return self._restorer.run(change_set, action)
+
     def make_directory(self, path: str, *, actor: Actor = _YOU) -> ActionResult:
         """Make an empty directory, and those above it that are missing."""
         return self._create_path(path, _DIRECTORY, {}, actor)

@@ -111,6 +111,7 @@ class ActionRecord:
         path: Relative to the folder; `None` for the one path or the common directory of what is changed.
         new_path: Where a move ends, relative to the folder.
         undoes: The events that are taken back, and the paths that each changed.
+        call_id: What the caller knows it by.
     """
 
     command: str
@@ -120,6 +121,7 @@ class ActionRecord:
     new_path: str | None = None
     note: str = ""
     undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    call_id: str | None = None
 
 
 class Restorer:
@@ -402,6 +404,7 @@ class Restorer:
             changes=changes,
             moved=moved,
             undoes=tuple(seq for seq, about in action.undoes.items() if about & changed or not about & stays),
+            call_id=action.call_id,
             added=counts.added if counts else None,
             removed=counts.removed if counts else None,
             note=_format_note(action, set(sources.values()), files, len(skipped)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.core.errors import StateUnusable
 from memtui.core.hashing import hash_bytes
-from memtui.core.paths import format_path
+from memtui.core.paths import NO_FOLDER, ONLINE, SQLITE, format_path
 from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import open_without_atime
 
@@ -124,7 +124,7 @@ def get_file_system_type(path: str) -> str | None:
     return found[1] if found else None
 
 
-# Folders with a journal: a line in the state directory names the folder.
+# Folders with a journal, and stores that are no folder: a line in the state directory names each.
 
 AUDITS = "audits.json"
 """The audits before, in a folder's journal directory."""
@@ -134,6 +134,8 @@ KNOWN_NOTES = "notes.json"
 """What was read of the notes for their graph, in the same directory."""
 APPROVAL_SOCKET = "asked.sock"
 """Where a memtui that shows the folder is asked, in the same directory: a hook looks for it before it loads more."""
+COPY = "copy.db"
+"""This machine's copy of a store on a server, in the state directory of that store."""
 _FILE = "folder"
 _JOURNAL = "journal.db"
 _MOST = 20
@@ -141,15 +143,14 @@ _RECORD_BYTES = 8_192
 
 
 def remember_folder(directory: "Path", folder: str) -> None:
-    """Say in a state directory which folder it is about.
+    """Say in a state directory which folder, or which other place, it is about.
 
     It is only a convenience: what cannot be written is not missed.
     """
-    wanted = os.fsencode(folder)
-    if _read_record(directory) == wanted:
+    if _read_record(directory) == folder:
         return
     with contextlib.suppress(OSError):
-        write_atomic(directory / _FILE, wanted, sync=False)
+        write_atomic(directory / _FILE, os.fsencode(folder), sync=False)
 
 
 def list_recent_folders(limit: int | None = _MOST) -> list[str]:
@@ -159,28 +160,48 @@ def list_recent_folders(limit: int | None = _MOST) -> list[str]:
         limit: How many at most; `None` for all.
     """
     found: list[tuple[int, str]] = []
-    stores = get_state_home() / "stores"
-    with contextlib.suppress(OSError):
-        fd = open_without_atime(os.fspath(stores), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            names = os.listdir(fd)
-        finally:
-            os.close(fd)
-        for name in names:
-            with contextlib.suppress(OSError):
-                when = os.stat(stores / name / _JOURNAL).st_mtime_ns
-                if folder := _read_record(stores / name):
-                    found.append((when, os.fsdecode(folder)))
+    for directory in _list_state_directories():
+        with contextlib.suppress(OSError):
+            when = os.stat(directory / _JOURNAL).st_mtime_ns
+            if (folder := _read_record(directory)).startswith("/"):
+                found.append((when, folder))
     return [folder for _, folder in sorted(found, reverse=True)[:limit]]
 
 
-def _read_record(directory: "Path") -> bytes:
+def list_recent_stores() -> list[tuple[str, str]]:
+    """The stores that are no folder and were opened before, each with the SQLite file that has what is known of it."""
+    found: list[tuple[str, str]] = []
+    for directory in _list_state_directories():
+        place = _read_record(directory)
+        if place.startswith(SQLITE):
+            found.append((place, place.removeprefix(SQLITE)))
+        elif place.startswith(ONLINE):
+            found.append((place, os.fspath(directory / COPY)))
+    return sorted(found)
+
+
+def _list_state_directories() -> list["Path"]:
+    stores = get_state_home() / "stores"
+    try:
+        fd = open_without_atime(os.fspath(stores), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return [stores / name for name in os.listdir(fd)]
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+
+
+def _read_record(directory: "Path") -> str:
+    """What a state directory says that it is about; empty for what is no place."""
     try:
         fd = open_without_atime(
             os.fspath(directory / _FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
         )
         with open(fd, "rb") as file:
-            held = file.read(_RECORD_BYTES + 1)
+            held = os.fsdecode(file.read(_RECORD_BYTES + 1))
     except OSError:
-        return b""
-    return held if held.startswith(b"/") and len(held) <= _RECORD_BYTES and b"\0" not in held else b""
+        return ""
+    return held if held.startswith(("/", *NO_FOLDER)) and len(held) <= _RECORD_BYTES and "\0" not in held else ""

@@ -15,7 +15,7 @@ import httpx2
 from anthropic import Anthropic
 from anthropic.types.beta.memory_stores import BetaManagedAgentsMemory, BetaManagedAgentsMemoryVersion
 
-from memtui.core.errors import OutcomeUnknown, RemoteRefused
+from memtui.core.errors import OutcomeUnknown, RemoteRefused, Unreachable
 from memtui.core.events import Actor, Agent, Outside
 from memtui.core.unicode import to_one_line
 
@@ -36,7 +36,7 @@ _FAULTS = (anthropic.AnthropicError, TypeError, ValueError, AttributeError)
 _T = TypeVar("_T")
 
 
-class Unreachable(RemoteRefused):
+class Away(RemoteRefused, Unreachable):
     """The API cannot be reached, has failed, or takes no more requests for a while."""
 
 
@@ -198,7 +198,7 @@ class HostedApi:
         except RemoteRefused:
             raise OutcomeUnknown("The connection was lost, and nobody knows whether the change was made.") from None
         if found is None:
-            raise Unreachable("The connection to the memory store was lost, and the change was not made.")
+            raise Away("The connection to the memory store was lost, and the change was not made.")
         return found
 
     # Errors
@@ -214,7 +214,7 @@ class HostedApi:
     def _make_refusal(self, error: Exception) -> RemoteRefused:
         match error:
             case anthropic.APIConnectionError():
-                return Unreachable("The memory store cannot be reached.")
+                return Away("The memory store cannot be reached.")
             case anthropic.AuthenticationError():
                 return RemoteRefused("The API refused the key. Set ANTHROPIC_API_KEY to one that may use this store.")
             case anthropic.NotFoundError():
@@ -222,9 +222,9 @@ class HostedApi:
             case anthropic.RateLimitError():
                 after = error.response.headers.get("retry-after", "")
                 when = f"in {after} s" if after.isdecimal() else "later"
-                return Unreachable(f"The API takes no more requests for now. Try again {when}.")
+                return Away(f"The API takes no more requests for now. Try again {when}.")
             case anthropic.APIStatusError() if error.status_code >= 500 or error.status_code == 408:
-                return Unreachable(f"The API has failed ({error.status_code}). Try again later.")
+                return Away(f"The API has failed ({error.status_code}). Try again later.")
             case anthropic.APIStatusError():
                 return RemoteRefused(f"The API refused it: {_get_words(error)}")
             case _ if _is_in_doubt(error):

@@ -15,14 +15,14 @@ from typing import Literal
 
 from anthropic import Anthropic
 
-from memtui.core.errors import LockTimeout, StateUnusable
+from memtui.core.errors import LockTimeout, StateUnusable, Unreachable
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import HOSTED, format_path
 from memtui.core.settings import Settings
 from memtui.core.unicode import to_one_line
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
-from memtui.fs.state import get_state_directory, make_private_directory
-from memtui.hosted.api import HostedApi, Unreachable
+from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
+from memtui.hosted.api import HostedApi
 from memtui.hosted.journal import HostedJournal
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.files import FollowedFiles
@@ -30,8 +30,6 @@ from memtui.journal.sqlite import Journal
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
-COPY = "copy.db"
-"""The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """How often a copy that is watched looks for what is new."""
 _AWAY_SECONDS = 5.0
@@ -230,6 +228,7 @@ def _open_copy(
     where = get_state_directory(place, state)
     try:
         make_private_directory(where)
+        remember_folder(where, place)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error

@@ -10,11 +10,10 @@ import psycopg
 
 from memtui.core.errors import LockTimeout, StateUnusable
 from memtui.core.paths import format_path
-from memtui.fs.state import get_state_directory
+from memtui.fs.state import COPY, get_state_directory
 from memtui.journal.snapshot import open_read_only
 from memtui.postgres.admin import OWNER
 from memtui.postgres.dsn import parse_address
-from memtui.postgres.place import COPY
 from memtui.postgres.server import Diverged, Server, translate_errors
 
 Line = tuple[str, Literal["ok", "warn", "fail"], str]

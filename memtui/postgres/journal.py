@@ -8,6 +8,7 @@ faster, what they added is taken over, and the command is planned anew.
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ from memtui.store.sqlite import LOCK, TableEntries
 if TYPE_CHECKING:
     from memtui.journal.verify_report import RepairReport
 
+_RING_SECONDS = 0.02
+_CONTENDED_SECONDS = 1.0
+"""For how long whoever was overtaken keeps other machines out before planning, instead of planning twice."""
 _ATTEMPTS = 8
 """How often an event that changes nothing is chained anew when others are faster."""
 
@@ -84,6 +88,37 @@ class Turn:
             self._mutex.release()
 
 
+class _BellRope:
+    """Rings a bell behind the answers, once for all that was added within a moment.
+
+    Args:
+        ring: Rings it.
+    """
+
+    def __init__(self, ring: Callable[[], None]) -> None:
+        self._ring = ring
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def pull(self) -> None:
+        with self._lock:
+            if self._timer is None:
+                self._timer = threading.Timer(_RING_SECONDS, self._ring_now)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Ring now, if it was to be rung."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._ring_now()
+
+    def _ring_now(self) -> None:
+        with self._lock:
+            self._timer = None
+        self._ring()
+
+
 class _PatientEvents(DeferredEvents):
     """Events that go on waiting while another process has the turn."""
 
@@ -109,21 +144,26 @@ class ServerJournal(Journal):
         self._sent: int | None = None
         """The intent of which the server has the event already."""
         self._is_busy = False
-        self._has_news = False
+        self._contended_until = 0.0
+        self._bell = _BellRope(server.ring)
         self.deferred = _PatientEvents(self._append_deferred, self.turn)
 
     def close(self) -> None:
         if self.turn.is_closed:
             return
         self.deferred.close()
+        self._bell.close()
         super().close()
         self.server.close()
         self.turn.close()
 
     # Reading from the server
 
-    def catch_up(self) -> bool:
+    def catch_up(self, *, lock: bool = False) -> bool:
         """Take over what came on the server; returns whether anything did.
+
+        Args:
+            lock: Whether other machines are kept from adding anything from then on, until this one's turn ends.
 
         Raises:
             LockTimeout: Another process of this machine is at it for too long.
@@ -136,7 +176,7 @@ class ServerJournal(Journal):
             while True:
                 seq, hash = self._read_head()
                 try:
-                    news = self.server.get_after(seq, hash)
+                    news = self.server.get_after(seq, hash, lock=lock)
                 except Diverged as error:
                     raise Diverged(_DIVERGED.format(seq=f"{seq:,}")) from error
                 if not news.events:
@@ -210,9 +250,10 @@ class ServerJournal(Journal):
                 bound = self.server.check()[1]
                 if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
                     raise ServerUnusable(f"The server takes from this user only what the agent {bound} does.")
-                self.lock_server()
+                if self.lock_server():
+                    raise ConcurrentChange
             with self._keep_busy():
-                linked = self._send([*found, event] if final else found, texts, again=False)
+                linked = self._send([*found, event] if final else found, texts, again=False, release=final)
             with WriteTransaction(self, durable=False, flush=False):
                 self._store_texts(texts)
                 for body, each in linked[: len(found)]:
@@ -282,7 +323,7 @@ class ServerJournal(Journal):
         try:
             if has_changes and self.lock_server():
                 raise ChangeRolledBack("Another machine was faster.")
-            return self._send(events, texts, again=not has_changes, intent=intent) if events else []
+            return self._send(events, texts, again=not has_changes, intent=intent, release=True) if events else []
         except (StateUnusable, LockTimeout, ConcurrentChange, ChangeRolledBack) as error:
             planned = (each.event for each in self.get_intents() if each.id == intent)
             paths = {change.path for event in (*planned, *events) for change in event.changes}
@@ -335,6 +376,7 @@ class ServerJournal(Journal):
         *,
         again: bool,
         intent: int | None = None,
+        release: bool = False,
         removed: Sequence[str] = (),
         silenced: Sequence[int] = (),
     ) -> list[tuple[bytes, Event]]:
@@ -343,6 +385,7 @@ class ServerJournal(Journal):
         Args:
             again: Whether they are chained anew where others were faster.
             intent: Whose outcome the last one is. It is noted first: if it is on the server, it must not come twice.
+            release: Whether other machines may add something again as soon as these are there.
 
         Raises:
             ConcurrentChange: Others were. What they added is taken over.
@@ -363,15 +406,21 @@ class ServerJournal(Journal):
                 with WriteTransaction(self, durable=False, flush=False):
                     self._db.execute("UPDATE intents SET body = ? WHERE id = ?", (linked[-1][0], intent))
             try:
-                self.server.append(seq, Addition(rows, missing, removed, silenced))
+                self.server.append(seq, Addition(rows, missing, removed, silenced), release=release)
             except Overtaken as error:
+                self._contended_until = time.monotonic() + _CONTENDED_SECONDS
                 self.lock_server()
                 if not again:
                     raise ConcurrentChange from error
             else:
-                self._has_news = True
+                self._bell.pull()
                 return linked
         raise ServerUnusable("Other machines keep adding to the server's record.")
+
+    @property
+    def is_contended(self) -> bool:
+        """Whether other machines add to the store as often as this one."""
+        return time.monotonic() < self._contended_until
 
     def lock_server(self) -> bool:
         """Keep other machines from adding anything until this one's turn ends, and take over what they added before.
@@ -379,15 +428,11 @@ class ServerJournal(Journal):
         Returns:
             Whether they had added anything.
         """
-        self.server.lock()
-        return self.catch_up()
+        return self.catch_up(lock=True)
 
     def _end_turn(self) -> None:
         self._sent, self._is_busy = None, False  # what was not finished the next one takes over from the server
         self.server.unlock()
-        if self._has_news:
-            self._has_news = False
-            self.server.ring()
 
     @contextlib.contextmanager
     def _keep_busy(self) -> Iterator[None]:

@@ -11,25 +11,27 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable
+from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable, Unreachable
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
-from memtui.fs.state import get_state_directory, make_private_directory
+from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.files import FollowedFiles
 from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
-from memtui.postgres.server import Server, Unreachable
+from memtui.postgres.server import Server
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
-COPY = "copy.db"
-"""The name of the copy in the state directory."""
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
+_SAME_CALL_SECONDS = 0.05
+"""For how long a look of the same thread is taken for one of the same call."""
+_SLOW_SECONDS = 0.5
+"""From which a look that failed was slow."""
 _LIVE = WatchStatus(WatchMode.LIVE)
 _NO_BELL = f"Live updates are slower: {{reason}} Checking every {_LOOK_SECONDS:.0f} s."
 _SILENT = "the server's notifications do not come through, as behind a pooler in transaction mode."
@@ -114,6 +116,8 @@ class ServerStore(SqliteStore):
 
     def follow(self, journal: ServerJournal, follower: Follower) -> None:
         """Have changes be made in the journal's turn."""
+        self._looked = threading.local()
+        self._look_again = 0.0
         self._journal = journal
         self._follower = follower
 
@@ -123,17 +127,23 @@ class ServerStore(SqliteStore):
 
     def attach(self) -> int:
         """See `Store.attach`: who does not follow the server asks it; while it is away, what is known here is shown."""
-        if not self._follower.is_running:
-            with contextlib.suppress(StateUnusable, LockTimeout):
+        began = time.monotonic()
+        if not self._follower.is_running and began >= self._look_again:
+            try:
                 self._journal.catch_up()
+                self._looked.at = time.monotonic()
+            except (StateUnusable, LockTimeout):
+                if time.monotonic() - began > _SLOW_SECONDS:  # whoever only looks does not wait for it each time
+                    self._look_again = time.monotonic() + _AGAIN_SECONDS[-1]
         return 0
 
     @contextlib.contextmanager
     def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
         with self._journal.turn:
-            if self._journal.has_intents():  # whoever finishes them must not be overtaken
+            looked, self._looked.at = getattr(self._looked, "at", -_SAME_CALL_SECONDS), -_SAME_CALL_SECONDS
+            if self._journal.is_contended or self._journal.has_intents():  # what is finished must not be overtaken
                 self._journal.lock_server()
-            else:
+            elif time.monotonic() - looked >= _SAME_CALL_SECONDS:  # else this very call has looked
                 self._journal.catch_up()
             yield self
 
@@ -220,6 +230,7 @@ def _open_copy(
     where = get_state_directory(place, state)
     try:
         make_private_directory(where)
+        remember_folder(where, place)
         path = str(where / COPY)
         journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), seconds=settings.lock_seconds)
     except OSError as error:
@@ -233,3 +244,9 @@ def _open_copy(
         journal.close()
         raise
     return journal, path, where
+
+
+def get_signer(engine: Engine) -> str | None:
+    """The only agent that this user of the server may sign as; `None` for any actor. Raises `StateUnusable`."""
+    assert isinstance(engine.journal, ServerJournal)
+    return engine.journal.server.check()[1]

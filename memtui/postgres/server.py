@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import psycopg
 from psycopg import errors
 
-from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable
+from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable, Unreachable
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
@@ -38,10 +38,6 @@ _Result = TypeVar("_Result")
 
 class Overtaken(Exception):
     """Other events came before: what was to be added is to be planned anew."""
-
-
-class Unreachable(ServerUnusable):
-    """The server cannot be reached, or does not answer in time."""
 
 
 class Diverged(ServerUnusable):
@@ -125,12 +121,13 @@ class Server:
         self._lock = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._is_locked = False
+        self._is_closed = False
         self._was_sent = False
-        self.problem = ""
-        """Why the last call could not reach the server; empty if it did."""
 
     def close(self) -> None:
+        """Let go of the connection. Calls afterwards fail."""
         with self._lock:
+            self._is_closed = True
             self._drop()
 
     def check(self) -> tuple[int, str | None]:
@@ -144,14 +141,24 @@ class Server:
             raise ServerUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
         return number, agent
 
-    def get_after(self, seq: int, hash: bytes) -> News:
-        """What came after an event, or a first part of it.
+    def get_after(self, seq: int, hash: bytes, *, lock: bool = False) -> News:
+        """What came after an event, or a first part of it; with `lock`, as `lock` leaves the store.
 
         Raises:
             Diverged: There is no such event.
+            LockTimeout: It could not be locked.
             ServerUnusable: It cannot be asked.
         """
-        rows = self._call("SELECT * FROM memtui.get_after(%s, %s, %b, %s)", self.address.store, seq, hash, _PAGE)
+        with self._lock:
+            is_locking = lock and not self._is_locked
+            name = "lock_after" if is_locking else "get_after"
+            call = f"SELECT * FROM memtui.{name}(%s, %s, %b, %s)"
+            try:
+                rows = self._call(call, self.address.store, seq, hash, _PAGE)
+            except Diverged:
+                self._is_locked |= is_locking
+                raise
+            self._is_locked |= is_locking
         news = News([], {}, [], [])
         for sort, number, one, two, three, four in rows:
             if sort == "event":
@@ -164,8 +171,8 @@ class Server:
                 news.silenced.append(number)
         return news
 
-    def append(self, base: int, added: Addition) -> None:
-        """Add events behind number `base`.
+    def append(self, base: int, added: Addition, *, release: bool = False) -> None:
+        """Add events behind number `base`; with `release`, the store is unlocked by the same call.
 
         Raises:
             Overtaken: That is not the last one any more. Nothing was added.
@@ -189,7 +196,9 @@ class Server:
             for is_last in (False, True):
                 had_connection = self._connection is not None
                 try:
-                    self._call(_APPEND, *values, retry=False)
+                    release = release and self._is_locked
+                    self._call(_APPEND, *values, release, retry=False)
+                    self._is_locked = self._is_locked and not release
                     return
                 except Unreachable:
                     if not self._was_sent:
@@ -270,20 +279,19 @@ class Server:
         with self._lock:
             was_open = self._connection is not None
             self._was_sent = False
+            if self._is_closed:
+                raise ServerUnusable("The journal is closed.")
             try:
                 with translate_errors():
                     if self._connection is None:
                         self._connection = self._connect()
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
                     self._was_sent = True
-                    rows = self._connection.execute(sql, values, binary=True).fetchall()
-                self.problem = ""
-                return rows
-            except Unreachable as error:
+                    return self._connection.execute(sql, values, binary=True).fetchall()
+            except Unreachable:
                 self._drop()
                 if retry and was_open:
                     return self._call(sql, *values, retry=False)
-                self.problem = str(error)
                 raise
 
     def _connect(self) -> psycopg.Connection[Any]:
@@ -305,7 +313,7 @@ class Server:
 
 _APPEND = (
     "SELECT memtui.append(%s, %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
-    "%b::bytea[], %b::bigint[])"
+    "%b::bytea[], %b::bigint[], %s)"
 )
 
 

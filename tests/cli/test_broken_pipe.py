@@ -60,6 +60,7 @@ split notes/old.md --json
 split --help
 admin --help
 copy --help
+mirror --help
 protect notes
 prune --older-than 1d
 prune --record --max-bytes 0 --dry-run

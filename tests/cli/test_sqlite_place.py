@@ -94,3 +94,26 @@ def test_what_needs_files_says_so(run: Any, place: str, words: tuple[str, ...], 
     ran = run(*(word.format(place) for word in words))
     assert ran.code
     assert said in ran.err.decode()
+
+
+def test_it_is_listed_among_the_places_once_it_was_opened(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file = tmp_path / "shelf.db"
+    with memtui.open(f"sqlite:{file}") as memory:
+        command = {"command": "create", "path": "/memories/a.md", "file_text": "a\n"}
+        assert not memory.execute(command, actor=memtui.Agent("bot")).is_error
+    listed = [each for each in json.loads(run("places", "--json").out)["places"] if each["path"] == f"sqlite:{file}"]
+    assert [(each["owner"], each["files"], each["all_counted"]) for each in listed] == [("recent", 1, True)]
+    assert b"SQLite file  " in run("places").out
+    file.unlink()
+    assert str(file).encode() not in run("places", "--null").out
+
+
+def test_doctor_looks_at_the_file(run: Any, place: str, tmp_path: Path) -> None:
+    checks = {each["name"]: each for each in json.loads(run("doctor", "--dir", place, "--json").out)["checks"]}
+    assert checks["file"]["state"] == checks["events"]["state"] == checks["known state"]["state"] == "ok"
+    missing = run("doctor", "--dir", f"sqlite:{tmp_path}/none.db", "--json")
+    assert missing.code == 1
+    assert "no such file" in missing.out.decode()

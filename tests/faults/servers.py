@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,8 +89,20 @@ def _note(turn: int) -> str:
     return f"{turn // _LINES // 100}/{turn // _LINES}.md"
 
 
+def _open(place: str, state: Path) -> Engine:
+    """Open the store, once the server is there."""
+    until = time.monotonic() + _DEADLINE
+    while True:
+        try:
+            return memtui.open(place, state=state, settings=memtui.Settings(lock_seconds=_LOCK))
+        except (StateUnusable, LockTimeout):
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+
+
 def _write(place: str, state: Path, number: int, edits: int, report: int) -> None:
-    with memtui.open(place, state=state, settings=memtui.Settings(lock_seconds=_LOCK)) as engine:
+    with _open(place, state) as engine:
         writer = _Writer(engine, number, report)
         for turn in range(edits // 2):
             writer.edit(turn)
@@ -132,6 +145,8 @@ def _run(server: OwnServer, top: Path, writers: int, edits: int, stores: int, ki
             try:
                 _write(places[number % stores], top / f"w{number}", number, edits, writing)
                 code = 0
+            except BaseException:  # the process ends behind it
+                traceback.print_exc()
             finally:
                 os._exit(code)
     os.close(writing)

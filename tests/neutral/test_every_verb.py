@@ -49,6 +49,7 @@ mv prefs.md moved.md                        | 4
 cp prefs.md copied.md                       | 4
 rm prefs.md                                 | 4
 copy . ../copied                            | 4
+mirror sqlite:../new.db .                   | 4
 admin init postgres://me@/a?host=/none      | 3
 merge prefs.md new.md                       | 4
 merge prefs.md new.md --dry-run             | 0

@@ -128,9 +128,9 @@ def lose_appends(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
     """Have nobody learn whether something was added."""
     append = Server.append
 
-    def lose(self: Server, base: int, added: Addition) -> None:
+    def lose(self: Server, base: int, added: Addition, *, release: bool = False) -> None:
         if is_done:
-            append(self, base, added)
+            append(self, base, added, release=release)
         raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
 
     patch.setattr(Server, "append", lose)
@@ -224,20 +224,21 @@ def test_a_server_without_room_changes_nothing(place: str) -> None:
     with memtui.open(place) as engine:
         create(engine, "a.md", "one\n")
         create(engine, "a.md", "two\n")
+        create(engine, "d/b.md", "below\n")
         with on_insert(place, _FULL):
-            refused = ask(engine, "create", "b.md", file_text="two\n")
+            refused = ask(engine, "create", "c.md", file_text="two\n")
             assert refused.text == (
-                "Error: could not create /memories/b.md: the journal cannot be written (the server has no room). "
+                "Error: could not create /memories/c.md: the journal cannot be written (the server has no room). "
                 "Nothing was changed"
             )
             why = "The server has no room: could not extend file: No space left on device. Nothing was changed."
             assert engine.undo([2]).problem == f"Not undone: {why}"
-            assert engine.files.move({"a.md": "c.md"}).problem == f"Not moved: {why}"
-            assert read_all(engine) == {"a.md": b"two\n"}
+            assert engine.files.move({"a.md": "c.md", "d": "e/f"}).problem == f"Not moved: {why}"
+            assert read_all(engine) == {"a.md": b"two\n", "d/b.md": b"below\n"}
             assert engine.reconcile() == 0, "what was rolled back is no change from outside"
         assert engine.undo([2]).event is not None
-        assert read_all(engine) == {"a.md": b"one\n"}
-        assert list_commands(engine) == ["create", "create", "undo"]
+        assert read_all(engine) == {"a.md": b"one\n", "d/b.md": b"below\n"}
+        assert list_commands(engine) == ["create", "create", "create", "undo"]
         assert engine.journal.verify().is_intact
 
 

@@ -75,9 +75,12 @@ END $$;
 CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON memtui.events
     FOR EACH STATEMENT EXECUTE FUNCTION memtui.refuse_change();
 
-CREATE FUNCTION memtui.my_tenants() RETURNS integer[] LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS
-$$ SELECT coalesce(array_agg(DISTINCT tenant), '{}') FROM memtui.grants WHERE role = session_user $$;
+-- In PL/pgSQL, which keeps its plan: each statement below asks it, and SQL would be planned each time.
+CREATE FUNCTION memtui.my_tenants() RETURNS integer[] LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT coalesce(array_agg(DISTINCT tenant), '{}') FROM memtui.grants WHERE role = session_user);
+END $$;
 
 DO $$
 DECLARE each text;
@@ -142,9 +145,10 @@ END $$;
 
 -- Add events behind `base`, which must be the last one: MT001 otherwise. All or none, checked here: each is chained to
 -- the one before it, bears its number, and is signed by an actor that the role may be (MT004); each text is what its
--- hash says. `gone` are versions that are removed, and `silenced` the events whose texts are.
+-- hash says. `gone` are versions that are removed, and `silenced` the events whose texts are. With `release` the lock of
+-- `lock` ends with this transaction.
 CREATE FUNCTION memtui.append(store text, base bigint, bodies bytea[], hashes bytea[], answers bytea[],
-        arguments bytea[], shas bytea[], data bytea[], gone bytea[], silenced bigint[])
+        arguments bytea[], shas bytea[], data bytea[], gone bytea[], silenced bigint[], release boolean)
     RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entered memtui.stores; previous bytea; body text; bound text; last bigint := base;
@@ -187,16 +191,29 @@ BEGIN
         INSERT INTO memtui.removals VALUES (entered.tenant, entered.id, last, gone, silenced);
     END IF;
     UPDATE memtui.stores SET head = last, hash = previous WHERE id = entered.id;
+    IF release THEN -- that of this transaction holds until others can see what it added
+        PERFORM pg_advisory_unlock(1835363700, entered.id), set_config('idle_session_timeout', '0', false);
+    END IF;
     RETURN last;
 END $$;
 
--- Keep others from adding to a store until `unlock`, or the end of the connection.
+-- Keep others from adding to a store until `unlock`, or the end of the connection, which comes after 30 seconds without
+-- a call: a machine that was put to sleep must not keep the others out.
 CREATE FUNCTION memtui.lock(store text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
 DECLARE entered memtui.stores;
 BEGIN
     entered := memtui.enter(store, 'write');
-    PERFORM pg_advisory_lock(1835363700, entered.id);
+    PERFORM pg_advisory_lock(1835363700, entered.id), set_config('idle_session_timeout', '30s', false);
+END $$;
+
+-- As `lock`, and what came after an event by then.
+CREATE FUNCTION memtui.lock_after(store text, after bigint, expected bytea, most integer)
+    RETURNS TABLE (sort text, number bigint, one bytea, two bytea, three bytea, four bytea)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM memtui.lock(store);
+    RETURN QUERY SELECT * FROM memtui.get_after(store, after, expected, most);
 END $$;
 
 CREATE FUNCTION memtui.unlock(store text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -204,7 +221,7 @@ CREATE FUNCTION memtui.unlock(store text) RETURNS void LANGUAGE plpgsql SECURITY
 DECLARE entered memtui.stores;
 BEGIN
     entered := memtui.enter(store, 'write');
-    PERFORM pg_advisory_unlock(1835363700, entered.id);
+    PERFORM pg_advisory_unlock(1835363700, entered.id), set_config('idle_session_timeout', '0', false);
 END $$;
 
 -- Whether the events behind `base` end with that of a hash: true; others were added: false; none were: null.
@@ -241,5 +258,5 @@ END $$;
 REVOKE ALL ON ALL TABLES IN SCHEMA memtui FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memtui FROM PUBLIC;
 GRANT USAGE ON SCHEMA memtui TO memtui_user;
-GRANT EXECUTE ON FUNCTION memtui.get_after, memtui.append, memtui.find, memtui.lock, memtui.unlock, memtui.ring, memtui.get_number
+GRANT EXECUTE ON FUNCTION memtui.get_after, memtui.append, memtui.find, memtui.lock, memtui.lock_after, memtui.unlock, memtui.ring, memtui.get_number
     TO memtui_user;

@@ -49,6 +49,18 @@ def test_what_is_in_order_is_said(place: str, tmp_path: Path, run_verb: Callable
     assert "journal mode" in printed
 
 
+def test_a_store_is_listed_among_the_places_once_it_was_opened(
+    place: str, tmp_path: Path, run_verb: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    with memtui.open(place) as memory:
+        command = {"command": "create", "path": "/memories/a.md", "file_text": "a\n"}
+        assert not memory.execute(command, actor=ME).is_error
+    line = next(each for each in run_verb("places").splitlines() if place in each)
+    assert line.split()[0] == "1"
+    assert "server" in line
+
+
 def test_an_agents_role_is_named_with_the_only_name_it_signs_with(
     server: OwnServer, place: str, tmp_path: Path
 ) -> None:

@@ -1,0 +1,209 @@
+"""Memories on a PostgreSQL server of our own, on this machine: its processes take part of the same processors."""
+
+import contextlib
+import os
+import struct
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from memtui.core.events import Agent, Change, EntryKind, Event, Version, sha256
+from memtui.core.settings import Settings
+from memtui.journal import chain
+from memtui.memory import connect
+from memtui.memory import open as open_memory
+from memtui.postgres.dsn import parse_address
+from memtui.postgres.server import Addition, Server, ServerEvent
+from memtui.watch import FolderWatcher
+from tests import pg_server
+from tests.bench.memories import Memories
+from tests.bench.table import Row, middle, nearly_worst, seconds, within
+
+WRITERS, STORES, COMMANDS = 64, 16, 60
+RATE = 1_000.0
+SIZES = ((10_000, 1_000), (1_000_000, 100_000))
+"""Events and notes of a store that is opened."""
+OPEN_LIMIT = 1.0
+SCREENS, CHANGES = 50, 40
+DELAY_LIMIT = 0.3
+_WARM = 5
+_PAUSE = 0.3
+_PAGE = 2_000
+_ACTOR = Agent("bench")
+_SETTINGS = Settings(lock_seconds=60)
+_TIMES = struct.Struct("qd")
+
+
+def measure(memories: Memories) -> Iterable[Row]:
+    """Commands a second, a store that is opened, and a change on its way to whoever looks."""
+    if pg_server.MISSING:
+        yield Row("server", pg_server.MISSING)
+        return
+    with pg_server.run_server("fsync=on", f"max_connections={2 * (WRITERS + SCREENS)}") as server:
+        yield _measure_one(server.address("one"), memories.empty("server-one"))
+        for name, is_shared in (("on one machine", True), ("each on a machine of its own", False)):
+            top = memories.empty(f"server-{is_shared}")
+            rate = _measure_rate(lambda store, kind=is_shared: server.address(f"{store}-{kind}"), top, is_shared)
+            what = f"server: commands a second of {WRITERS} writers, {name}, in {STORES} stores"
+            yield Row(what, f"{rate:,.0f}", target=f"≥ {RATE:,.0f}", missed=rate < RATE)
+        for events, notes in SIZES:
+            yield from _measure_opening(server.address(f"n{events}"), memories.empty(f"server-{events}"), events, notes)
+        delays = _measure_delays(server.address("screens"), memories.empty("server-screens"))
+        delays.sort()
+        what = f"server: a change at {SCREENS} copies that are watched, p95"
+        yield within(what, delays[int(len(delays) * 0.95)], DELAY_LIMIT, also=f" (median {seconds(middle(delays))})")
+
+
+def _create(number: int, who: int) -> dict[str, object]:
+    return {"command": "create", "path": f"/memories/w{who}/n{number}.md", "file_text": f"note {number}\n" * 8}
+
+
+def _measure_one(place: str, state: Path) -> Row:
+    times: list[float] = []
+    with open_memory(place, state=state) as engine:
+        for number in range(_WARM + 4 * COMMANDS):
+            began = time.perf_counter()
+            answer = engine.execute(_create(number, 0), actor=_ACTOR)
+            times.append(time.perf_counter() - began)
+            assert not answer.is_error, answer.text
+    times = times[_WARM:]
+    return Row("server: create, one writer", f"{seconds(middle(times))} (p99 {seconds(nearly_worst(times))})")
+
+
+@contextlib.contextmanager
+def _fork(count: int, work: Callable[[int, int, int], None]) -> Iterator[tuple[int, int, list[int]]]:
+    """Processes that work as `work(number, go, report)`; a descriptor to start them by, one to read from, their ids."""
+    reading, report = os.pipe()
+    go, start = os.pipe()
+    pids = []
+    for number in range(count):
+        pids.append(os.fork())
+        if pids[-1] == 0:
+            code = 1
+            try:
+                os.close(start)
+                os.close(reading)
+                work(number, go, report)
+                code = 0
+            finally:
+                os._exit(code)
+    os.close(go)
+    os.close(report)
+    try:
+        yield start, reading, pids
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(start)
+        ends = [os.waitpid(pid, 0)[1] for pid in pids]
+        os.close(reading)
+        assert not any(ends), ends
+
+
+def _read_times(reading: int, count: int) -> list[tuple[int, float]]:
+    data = b""
+    while len(data) < count * _TIMES.size:
+        more = os.read(reading, count * _TIMES.size - len(data))
+        assert more, "a process has ended"
+        data += more
+    return list(_TIMES.iter_unpack(data))
+
+
+def _measure_rate(get_place: Callable[[int], str], top: Path, is_shared: bool) -> float:
+    for store in range(STORES):
+        open_memory(get_place(store), state=top / f"s{store}").close()
+
+    def work(number: int, go: int, report: int) -> None:
+        store = number % STORES
+        state = top / (f"s{store}" if is_shared else f"w{number}")
+        with open_memory(get_place(store), state=state, settings=_SETTINGS) as engine:
+            for each in range(-_WARM, COMMANDS):
+                if each == 0:
+                    os.write(report, _TIMES.pack(number, 0.0))
+                    os.read(go, 1)
+                answer = engine.execute(_create(each, number), actor=_ACTOR)
+                assert not answer.is_error, answer.text
+            os.write(report, _TIMES.pack(number, time.monotonic()))
+
+    with _fork(WRITERS, work) as (start, reading, _):
+        _read_times(reading, WRITERS)
+        began = time.monotonic()
+        os.close(start)
+        ended = max(at for _, at in _read_times(reading, WRITERS))
+    return WRITERS * COMMANDS / (ended - began)
+
+
+def _measure_opening(place: str, top: Path, events: int, notes: int) -> Iterator[Row]:
+    _fill(place, events, notes)
+    what = f"server: open a store of {events:,} events and {notes:,} notes"
+    began = time.perf_counter()
+    connect(place, state=top / "state").close()
+    yield Row(f"{what}, first time on a machine", seconds(time.perf_counter() - began))
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        with connect(place, state=top / "state") as engine:
+            list(engine.journal.get_events(engine.get_head()[0] - 100))
+            times.append(time.perf_counter() - began)
+    yield within(f"{what}, again", middle(times), OPEN_LIMIT)
+
+
+def _fill(place: str, events: int, notes: int) -> None:
+    """Have each note written by as many events as there are for each."""
+    seq, previous, now = 0, chain.START, time.time_ns() // 1_000
+    with contextlib.closing(Server(parse_address(place))) as server:
+        while seq < events:
+            page, texts = [], {}
+            for number in range(seq, min(seq + _PAGE, events)):
+                note, turn = number % notes, number // notes
+                path = f"area-{note // 10_000}/topic-{note // 100}/note-{note}.md"
+                data, before = (f"# Note {note}\n\nturn {each}\n".encode() for each in (turn, turn - 1))
+                was = Version(EntryKind.FILE, sha256(before), len(before)) if turn else None
+                change = Change(path, was, Version(EntryKind.FILE, sha256(data), len(data)))
+                texts[sha256(data)] = data
+                page.append(
+                    Event(
+                        at_us=now + number,
+                        actor=_ACTOR,
+                        command="create",
+                        path=f"/memories/{path}",
+                        changes=(change,),
+                        answer="ok",
+                    )
+                )
+            linked = chain.link_events(page, seq, previous)
+            rows = [ServerEvent(each.seq, body, bytes.fromhex(each.hash), b"ok", None) for body, each in linked]
+            server.append(seq, Addition(rows, texts))
+            seq, previous = rows[-1].seq, rows[-1].hash
+
+
+def _measure_delays(place: str, top: Path) -> list[float]:
+    """Seconds from the answer of each change until each watcher has seen it."""
+    open_memory(place, state=top / "writer").close()
+
+    def work(number: int, go: int, report: int) -> None:
+        with connect(place, state=top / f"w{number}") as engine:
+            seen = engine.get_head()[0]
+
+            def note() -> None:
+                nonlocal seen
+                head, at = engine.get_head()[0], time.monotonic()
+                while seen < head:
+                    seen += 1
+                    os.write(report, _TIMES.pack(seen, at))
+
+            watch = FolderWatcher(engine, place, str(top / f"w{number}"), changed=note)
+            watch.start()
+            os.read(go, 1)
+            watch.stop()
+
+    answered: dict[int, float] = {}
+    with _fork(SCREENS, work) as (start, reading, _), open_memory(place, state=top / "writer") as engine:
+        for number in range(-_WARM, CHANGES):
+            if number == 0:
+                _read_times(reading, SCREENS * _WARM)  # all are watching
+            assert not engine.execute(_create(number, 0), actor=_ACTOR).is_error
+            answered[engine.get_head()[0]] = time.monotonic()
+            time.sleep(_PAUSE + 0.007 * (number % 11))  # not in step with any timer
+        times = _read_times(reading, SCREENS * CHANGES)
+        os.close(start)
+    return [at - answered[seq] for seq, at in times]
