@@ -97,3 +97,18 @@ def test_commands_are_run_on_it(hosting: Hosting, run: Run, tmp_path: Path) -> N
     done = run("run", "--dir", hosting.place, str(commands))
     assert done.returncode == 0, done.stderr.decode()
     assert hosting.read_all()["/a.md"] == "one\n"
+
+
+def test_a_folder_is_mirrored_and_the_place_is_listed(hosting: Hosting, run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    done = run("mirror", "--once", hosting.place, str(folder))
+    assert done.returncode == 0, done.stderr.decode()
+    assert (folder / "prefs.md").read_text() == "- short answers\n"
+    (folder / "mine.md").write_text("mine\n")
+    (folder / "prefs.md").rename(folder / "wishes.md")
+    before = hosting.find("/prefs.md").id
+    done = run("mirror", "--once", hosting.place, str(folder))
+    assert done.returncode == 0, done.stderr.decode()
+    assert hosting.read_all()["/mine.md"] == "mine\n"
+    assert hosting.find("/wishes.md").id == before
+    assert hosting.place in run("places").stdout.decode()
