@@ -84,6 +84,26 @@ def test_each_command_meets_what_came_between(hosting: Hosting, wire: Wire, memo
     assert not memory.journal.has_intents()
 
 
+def test_a_memory_that_was_renamed_just_before_is_not_edited(hosting: Hosting, wire: Wire, memory: Engine) -> None:
+    prefs = hosting.find("/prefs.md")
+    wire.before = lambda: hosting.memories.update(prefs.id, memory_store_id=hosting.id, path="/theirs.md")
+    answer = ask(memory, "str_replace", "prefs.md", old_str="short", new_str="long")
+    assert "does not exist" in answer.text
+    assert hosting.read_all()["/theirs.md"] == "- short answers\n", "what was sent is taken back"
+    assert read_copy(memory) == hosting.read_all()
+    assert memory.reconcile() == 0
+
+
+def test_of_two_renames_the_later_one_stands(hosting: Hosting, wire: Wire, memory: Engine) -> None:
+    prefs = hosting.find("/prefs.md")
+    wire.before = lambda: hosting.memories.update(prefs.id, memory_store_id=hosting.id, path="/theirs.md")
+    assert not ask(memory, "rename", old_path="/memories/prefs.md", new_path="/memories/ours.md").is_error
+    memory.store.attach()
+    assert "/ours.md" in read_copy(memory)
+    assert read_copy(memory) == hosting.read_all()
+    assert memory.reconcile() == 0
+
+
 # Lost connections
 
 
@@ -415,3 +435,12 @@ def test_a_content_that_has_another_hash_is_refused(wire: Wire, memory: Engine, 
     with pytest.raises(RemoteRefused, match="does not have the SHA-256"):
         store.catch_up()
     assert "/a.md" not in read_copy(memory)
+
+
+def test_the_sdk_sends_no_change_a_second_time(hosting: Hosting, wire: Wire) -> None:
+    client = hosting.connect(transport=wire).with_options(max_retries=2)
+    with hosted.connect(hosting.place, client=client) as engine:
+        wire.before = lose
+        assert "was not made" in ask(engine, "create", "a.md", file_text="one\n").text
+    assert wire.sent == []
+    assert hosting.find("/a.md") is None
