@@ -14,7 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.core.attributes import Attributes
-from memtui.core.errors import ChangeRolledBack, LockTimeout, ServerUnusable, StateUnusable, UnsettledChange
+from memtui.core.errors import (
+    ChangeRolledBack,
+    LockTimeout,
+    OutcomeUnknown,
+    ServerUnusable,
+    StateUnusable,
+    UnsettledChange,
+)
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
@@ -336,8 +343,11 @@ class ServerJournal(Journal):
     def _append_deferred(self, events: Sequence[Event], texts: Mapping[str, bytes]) -> list[Event]:
         if self._is_busy:
             raise StateUnusable("Another event is about to be recorded.")
-        with self._keep_busy():
-            linked = self._send(events, texts, again=True)
+        try:
+            with self._keep_busy():
+                linked = self._send(events, texts, again=True)
+        except OutcomeUnknown as error:  # they change nothing; what is there is taken over with the next look
+            raise ServerUnusable(str(error)) from error
         with WriteTransaction(self, durable=False, flush=False):
             self._store_texts(texts)
             for body, event in linked:

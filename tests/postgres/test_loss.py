@@ -13,6 +13,7 @@ import memtui
 from memtui.core.errors import OutcomeUnknown, StateUnusable
 from memtui.core.events import WatchMode
 from memtui.engine import Engine
+from memtui.journal.deferred import NOT_RECORDED
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
@@ -122,6 +123,22 @@ def test_what_nobody_could_be_asked_about_is_said_and_found_out_later(
         create(engine, "b.md", "two\n")
         assert list_commands(engine).count("create") == 1 + is_done
         assert engine.journal.verify().is_intact
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_a_view_whose_record_is_lost_is_answered_and_recorded_once_at_most(
+    place: str, monkeypatch: pytest.MonkeyPatch, is_done: bool
+) -> None:
+    with memtui.open(place) as engine:
+        create(engine, "a.md", "one\n")
+        with monkeypatch.context() as patch:
+            lose_appends(patch, is_done=is_done)
+            seen = ask(engine, "view", "a.md")
+            assert "one" in seen.text
+            assert seen.event is not None
+            assert seen.event.note == NOT_RECORDED
+        create(engine, "b.md", "two\n")
+        assert list_commands(engine) == ["create", *["view"] * is_done, "create"]
 
 
 def lose_appends(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
