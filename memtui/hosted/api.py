@@ -23,7 +23,7 @@ MOST_BYTES = 102_400
 """Bytes of a memory's content, as the API has it."""
 SECONDS = 30.0
 """For how long an answer is waited for."""
-_PAGE, _FULL_PAGE = 100, 20
+PAGE, _FULL_PAGE = 100, 20
 """Items of a page, as the API has it: without and with contents."""
 _LONGEST = 300
 """Characters of the API's own words in a sentence."""
@@ -107,7 +107,7 @@ class HostedApi:
             store = self._stores.retrieve(self.store_id)
             return StoreInfo(store.name, _to_us(store.created_at), store.archived_at is not None)
 
-    def iter_versions(self, *, full: bool = False, limit: int = _PAGE) -> Iterator[RemoteVersion]:
+    def iter_versions(self, *, full: bool = False, limit: int = PAGE) -> Iterator[RemoteVersion]:
         """The versions of all memories, newest first; `full` ones have their content."""
         with self._translate():
             view: Literal["full", "basic"] = "full" if full else "basic"
@@ -124,7 +124,7 @@ class HostedApi:
 
     def iter_memories(self) -> Iterator[RemoteMemory]:
         with self._translate():
-            for each in self._stores.memories.list(self.store_id, limit=_PAGE):
+            for each in self._stores.memories.list(self.store_id, limit=PAGE):
                 if isinstance(each, BetaManagedAgentsMemory) and _read_path(each.path) is not None:
                     yield _read_memory(each)
 
@@ -137,7 +137,7 @@ class HostedApi:
         """The memory at a path."""
         prefix = f"/{path.rpartition('/')[0]}/" if "/" in path else "/"
         with self._translate():
-            for each in self._stores.memories.list(self.store_id, path_prefix=prefix, depth=1, limit=_PAGE):
+            for each in self._stores.memories.list(self.store_id, path_prefix=prefix, depth=1, limit=PAGE):
                 if isinstance(each, BetaManagedAgentsMemory) and each.path == f"/{path}":
                     return _read_memory(each)
         return None

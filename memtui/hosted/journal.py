@@ -17,7 +17,7 @@ from memtui.core.events import Actor, Change, EntryKind, Event, Memtui, Outside,
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine.lineage import find_moves
-from memtui.hosted.api import MOST_BYTES, Conflict, HostedApi, RemoteMemory, RemoteVersion, StoreInfo
+from memtui.hosted.api import MOST_BYTES, PAGE, Conflict, HostedApi, RemoteMemory, RemoteVersion, StoreInfo
 from memtui.journal.record import Intent, KnownPath
 from memtui.journal.schema import HOSTED
 from memtui.journal.sqlite import Journal, WriteTransaction
@@ -31,6 +31,8 @@ REDACTIONS_US = 3_600_000_000
 """How often it is asked for redactions, which may be of any version."""
 _BATCH = 100
 """Versions that are taken over in one transaction."""
+_MOST_NEW = 5
+"""Versions that are new as a rule: the SDK takes a millisecond for each of a page."""
 _SINGLY = 8
 """Contents that are asked for one by one; more are read page by page."""
 _DIRECTORY = Version(EntryKind.DIRECTORY)
@@ -106,7 +108,7 @@ class HostedJournal(Journal):
         is_unsure = self.is_behind()
         self._settle_intents()
         cursor, fresh = self.get_metadata(_CURSOR), list[RemoteVersion]()
-        for version in self.api.iter_versions():
+        for version in self.api.iter_versions(limit=_MOST_NEW if cursor is not None else PAGE):
             if version.id == cursor:
                 break
             fresh.append(version)

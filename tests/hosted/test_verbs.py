@@ -1,6 +1,8 @@
 """The verbs of the command line on a hosted store."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,3 +114,10 @@ def test_a_folder_is_mirrored_and_the_place_is_listed(hosting: Hosting, run: Run
     assert hosting.read_all()["/mine.md"] == "mine\n"
     assert hosting.find("/wishes.md").id == before
     assert hosting.place in run("places").stdout.decode()
+
+
+def test_nothing_of_it_is_loaded_before_one_is_opened() -> None:
+    names = "[name for name in sys.modules if name.startswith(('anthropic', 'memtui.hosted'))]"
+    program = f"import sys, memtui.memory, memtui.cli; print({names})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
