@@ -23,6 +23,8 @@ MOST_BYTES = 102_400
 """Bytes of a memory's content, as the API has it."""
 SECONDS = 30.0
 """For how long an answer is waited for."""
+LOOK_SECONDS = 5.0
+"""The same where it is only asked whether anything is new: what is known can be shown without."""
 PAGE, _FULL_PAGE = 100, 20
 """Items of a page, as the API has it: without and with contents."""
 _LONGEST = 300
@@ -95,6 +97,7 @@ class HostedApi:
         self._owns_client = client is None
         self._stores = self._client.beta.memory_stores
         self._writes = self._client.with_options(max_retries=0).beta.memory_stores.memories
+        self._looks = self._client.with_options(max_retries=0, timeout=LOOK_SECONDS).beta.memory_stores.memory_versions
 
     def close(self) -> None:
         if self._owns_client:
@@ -106,6 +109,12 @@ class HostedApi:
         with self._translate():
             store = self._stores.retrieve(self.store_id)
             return StoreInfo(store.name, _to_us(store.created_at), store.archived_at is not None)
+
+    def find_newest(self) -> str | None:
+        """The id of the newest version; asked once, and not waited for as long as for others."""
+        with self._translate():
+            newest = next(iter(self._looks.list(self.store_id, limit=1).data or ()), None)
+            return str(newest.id) if newest is not None else None
 
     def iter_versions(self, *, full: bool = False, limit: int = PAGE) -> Iterator[RemoteVersion]:
         """The versions of all memories, newest first; `full` ones have their content."""

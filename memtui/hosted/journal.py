@@ -76,9 +76,8 @@ class HostedJournal(Journal):
         """Whether the store has versions that are not taken over, or something is in doubt. Needs no lock."""
         if self._info is None:
             self._check_store()
-        newest = next(self.api.iter_versions(limit=1), None)
-        is_old = newest is None or newest.id == self.get_metadata(_CURSOR)
-        return not is_old or self.is_behind() or self._is_check_due()
+        newest = self.api.find_newest()
+        return newest not in (None, self.get_metadata(_CURSOR)) or self.is_behind() or self._is_check_due()
 
     def is_behind(self) -> bool:
         """Whether the copy was never like the store, or is not known to be like it."""
