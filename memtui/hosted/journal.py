@@ -105,8 +105,10 @@ class HostedJournal(Journal):
         head = self._read_head()[0]
         info = self._info or self._check_store()
         is_unsure = self.is_behind()
-        self._settle_intents()
         cursor, fresh = self.get_metadata(_CURSOR), list[RemoteVersion]()
+        if self._settle_intents(cursor):
+            self.set_metadata(_UNSURE, "1")
+            return True  # what came to pass is recorded before what came after it
         for version in self.api.iter_versions(limit=_MOST_NEW if cursor is not None else PAGE):
             if version.id == cursor:
                 break
@@ -204,17 +206,29 @@ class HostedJournal(Journal):
             self._chain_events(edit.events)
             self._store_known(edit.known)
 
-    def _settle_intents(self) -> None:
-        """Have the copy hold what came to pass of changes whose answer was lost; recovery records the outcome."""
+    def _settle_intents(self, cursor: str | None) -> bool:
+        """Have the copy hold what came to pass of changes whose answer was lost; recovery records the outcome.
+
+        Returns:
+            Whether somebody has changed some of it since.
+        """
         intents = self.get_intents()
         if not intents:
-            return
+            return False
         found = {memory.path: memory for memory in self.api.iter_memories()}
+        passed = self._find_passed(cursor)
+        has_passed = False
         with WriteTransaction(self, durable=False, flush=False):
             for change in (change for intent in intents for change in squash_changes(intent.event.changes)):
                 memory, after = found.get(change.path), change.after
-                if change.is_directory or (memory.sha256 if memory else None) != (after.sha256 if after else None):
+                if change.is_directory:
                     continue
+                is_passed = False
+                if (memory.sha256 if memory else None) != (after.sha256 if after else None):
+                    memory = passed.get((change.path, after.sha256)) if after else None
+                    if memory is None:
+                        continue
+                    has_passed = is_passed = True
                 if after is None:
                     self._entries.remove([change.path])
                     self._execute("DELETE FROM hosted_memories WHERE path = ?", (change.path,))
@@ -225,7 +239,19 @@ class HostedJournal(Journal):
                     node = self._entries.get(change.path)
                     if node is None or self._read_entry(change.path) != memory.sha256:
                         self._entries.put(change.path, EntryKind.FILE, data, after.attributes)
-                    self._note_memory(memory)
+                    self._note_memory(memory, is_taken=not is_passed)  # its version is found again until then
+        return has_passed
+
+    def _find_passed(self, cursor: str | None) -> dict[tuple[str, str | None], RemoteMemory]:
+        """What stood in the store behind the newest version that is taken over, by path and SHA-256."""
+        passed: dict[tuple[str, str | None], RemoteMemory] = {}
+        for each in self.api.iter_versions(limit=_MOST_NEW):
+            if each.id == cursor:
+                break
+            if each.path is not None and each.sha256 is not None and not self._find_version(each.id):
+                memory = RemoteMemory(each.memory_id, each.id, each.path, each.sha256, each.at_us)
+                passed[each.path, each.sha256] = memory
+        return passed
 
     # Redactions
 

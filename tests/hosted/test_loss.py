@@ -175,6 +175,26 @@ def test_what_nobody_can_say_is_uncertain_until_the_store_is_back(
     assert memory.journal.verify().is_intact
 
 
+def test_what_came_to_pass_unheard_is_recorded_before_what_came_after_it(
+    hosting: Hosting, wire: Wire, memory: Engine
+) -> None:
+    def cut() -> None:
+        wire.is_cut = True
+        lose()
+
+    wire.after = cut
+    assert ask(memory, "create", "a.md", file_text="one\n").is_error
+    change(hosting, "/a.md", "theirs\n")()
+    wire.is_cut = False
+    assert not ask(memory, "create", "b.md", file_text="two\n").is_error
+    memory.store.attach()
+    assert read_copy(memory) == hosting.read_all()
+    rows = [(row.event.command, row.event.actor.name) for row in memory.history.versions_of("a.md")]
+    assert rows == [("modified", "user_ada"), ("create", "tester")]
+    assert not [event for event in memory.events() if event.aborted]
+    assert memory.reconcile() == 0
+
+
 def test_an_interrupt_after_the_store_has_a_change_leaves_it_to_the_next_one(
     hosting: Hosting, wire: Wire, memory: Engine
 ) -> None:
