@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from memtui.core.attributes import UNKNOWN, Attributes
 from memtui.core.errors import MemtuiError, OutcomeUnknown, RemoteRefused, StateUnusable, UnsettledChange
-from memtui.core.events import Actor, Change, EntryKind, Event, Memtui, Outside, Version, sha256, squash_changes
+from memtui.core.events import Actor, Change, EntryKind, Event, Memtui, Outside, Person, Version, sha256, squash_changes
 from memtui.core.paths import ROOT, MemoryPath
 from memtui.core.unicode import to_one_line
 from memtui.engine.lineage import find_moves
+from memtui.engine.recovery import IN_STEPS
 from memtui.hosted.api import MOST_BYTES, PAGE, Conflict, HostedApi, RemoteMemory, RemoteVersion, StoreInfo
 from memtui.journal.record import Intent, KnownPath
 from memtui.journal.schema import HOSTED
@@ -219,28 +220,43 @@ class HostedJournal(Journal):
         passed = self._find_passed(cursor)
         has_passed = False
         with WriteTransaction(self, durable=False, flush=False):
-            for change in (change for intent in intents for change in squash_changes(intent.event.changes)):
-                memory, after = found.get(change.path), change.after
-                if change.is_directory:
-                    continue
-                is_passed = False
-                if (memory.sha256 if memory else None) != (after.sha256 if after else None):
-                    memory = passed.get((change.path, after.sha256)) if after else None
-                    if memory is None:
-                        continue
-                    has_passed = is_passed = True
-                if after is None:
-                    self._entries.remove([change.path])
-                    self._execute("DELETE FROM hosted_memories WHERE path = ?", (change.path,))
-                elif memory is not None and (data := self.get_text(memory.sha256)) is not None:
-                    for parent in _iter_parents(change.path):
-                        if self._entries.get(parent) is None:
-                            self._entries.put(parent, EntryKind.DIRECTORY, b"", UNKNOWN)
-                    node = self._entries.get(change.path)
-                    if node is None or self._read_entry(change.path) != memory.sha256:
-                        self._entries.put(change.path, EntryKind.FILE, data, after.attributes)
-                    self._note_memory(memory, is_taken=not is_passed)  # its version is found again until then
+            for event in (intent.event for intent in intents):
+                files = [each for each in squash_changes(event.changes) if not each.is_directory]
+                listed = [each for each in files if _is_listed(each.after, found.get(each.path))]
+                others = [each for each in files if each not in listed and each.after is not None]
+                were = {each: memory for each in others if (memory := passed.get((each.path, _get_sha(each.after))))}
+                is_whole = len(listed) + len(were) == len(files)
+                if not (is_whole or event.command in IN_STEPS or isinstance(event.actor, Person)):
+                    continue  # what came to pass of it is taken over as its versions are
+                for change in listed:
+                    self._put_in_place(change, found.get(change.path))
+                for change, memory in were.items():  # found again until it is recorded
+                    self._put_in_place(change, memory, is_taken=False)
+                if is_whole:
+                    self._put_directories([each for each in squash_changes(event.changes) if each.is_directory])
+                has_passed = has_passed or bool(were)
         return has_passed
+
+    def _put_in_place(self, change: Change, memory: RemoteMemory | None, *, is_taken: bool = True) -> None:
+        """Have the copy hold what a change left in the store."""
+        if change.after is None:
+            self._entries.remove([change.path])
+            self._execute("DELETE FROM hosted_memories WHERE path = ?", (change.path,))
+        elif memory is not None and (data := self.get_text(memory.sha256)) is not None:
+            for parent in _iter_parents(change.path):
+                if self._entries.get(parent) is None:
+                    self._entries.put(parent, EntryKind.DIRECTORY, b"", UNKNOWN)
+            if self._read_entry(change.path) != memory.sha256:
+                self._entries.put(change.path, EntryKind.FILE, data, change.after.attributes)
+            self._note_memory(memory, is_taken=is_taken)
+
+    def _put_directories(self, changes: Iterable[Change]) -> None:
+        """Have the copy have the directories that changes left; the store has none."""
+        for change in sorted(changes, key=lambda each: each.path, reverse=True):
+            if change.after is None and not self._entries.list_below(change.path):
+                self._entries.remove([change.path])
+            elif change.after is not None and self._entries.get(change.path) is None:
+                self._entries.put(change.path, EntryKind.DIRECTORY, b"", UNKNOWN)
 
     def _find_passed(self, cursor: str | None) -> dict[tuple[str, str | None], RemoteMemory]:
         """What stood in the store behind the newest version that is taken over, by path and SHA-256."""
@@ -572,6 +588,15 @@ def _plan_calls(event: Event) -> Iterator[_Call]:
     for path, change in files.items():
         if change.after is None and path not in moves.values():
             yield _Call(path, None, change.before, None)
+
+
+def _is_listed(version: Version | None, memory: RemoteMemory | None) -> bool:
+    """Whether the store lists a memory as a version that was to be there, or none where none was to be."""
+    return _get_sha(version) == (memory.sha256 if memory else None)
+
+
+def _get_sha(version: Version | None) -> str | None:
+    return version.sha256 if version else None
 
 
 def _is_file(version: Version | None) -> bool:

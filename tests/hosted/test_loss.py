@@ -195,6 +195,23 @@ def test_what_came_to_pass_unheard_is_recorded_before_what_came_after_it(
     assert memory.reconcile() == 0
 
 
+def test_a_folder_that_was_deleted_unheard_is_deleted_by_its_author(
+    hosting: Hosting, wire: Wire, memory: Engine
+) -> None:
+    def cut() -> None:
+        wire.is_cut = True
+        lose()
+
+    wire.after = cut
+    assert ask(memory, "delete", "notes").is_error
+    wire.is_cut = False
+    assert not ask(memory, "create", "b.md", file_text="two\n").is_error
+    assert read_copy(memory) == hosting.read_all()
+    deleted = [event for event in memory.events() if event.path == "/memories/notes" and event.changes]
+    assert [(event.command, event.actor) for event in deleted] == [("delete", memtui.Agent("tester"))]
+    assert memory.reconcile() == 0
+
+
 def test_an_interrupt_after_the_store_has_a_change_leaves_it_to_the_next_one(
     hosting: Hosting, wire: Wire, memory: Engine
 ) -> None:

@@ -16,6 +16,11 @@ from tests.sampling import sampled
 PATHS = ("a.md", "b.md", "d/a.md", "d/b.md", "d/e/c.md", "f/a.md")
 
 
+def cut(wire: Wire) -> None:
+    wire.is_cut = True
+    lose()
+
+
 def lose() -> None:
     raise httpx2.ReadError("the connection was reset")
 
@@ -27,11 +32,16 @@ def test_both_sides_are_the_same_in_the_end(hosting: Hosting, wire: Wire, memory
     for number in range(40):
         path, other, text = chance.choice(PATHS), chance.choice(PATHS), f"{number} {chance.randrange(3)}\n"
         wire.before = wire.after = None
-        match chance.randrange(8):
+        wire.is_cut = wire.is_cut and bool(chance.randrange(2))
+        match chance.randrange(10):
             case 0:
                 wire.before = lose
             case 1:
                 wire.after = lose
+            case 3:
+                wire.before = lambda: cut(wire)
+            case 4:
+                wire.after = lambda: cut(wire)
             case 2:
                 wire.before = lambda path=path, text=text: change_elsewhere(hosting, random.Random(text), path)
         match chance.randrange(9):
@@ -55,7 +65,7 @@ def test_both_sides_are_the_same_in_the_end(hosting: Hosting, wire: Wire, memory
                     memory.files.move({path: other, other: path}, actor=Person())
             case _:
                 change_elsewhere(hosting, chance, path)
-    wire.before = wire.after = None
+    wire.before, wire.after, wire.is_cut = None, None, False
     with memory.store.begin_transaction(5):
         memory.journal.get_head()
     memory.store.attach()
