@@ -226,7 +226,8 @@ class HostedJournal(Journal):
                 others = [each for each in files if each not in listed and each.after is not None]
                 were = {each: memory for each in others if (memory := passed.get((each.path, _get_sha(each.after))))}
                 is_whole = len(listed) + len(were) == len(files)
-                if not (is_whole or event.command in IN_STEPS or isinstance(event.actor, Person)):
+                is_in_steps = event.command in IN_STEPS or (isinstance(event.actor, Person) and not event.moved)
+                if not (is_whole or is_in_steps):
                     continue  # what came to pass of it is taken over as its versions are
                 for change in listed:
                     self._put_in_place(change, found.get(change.path))
