@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtui import memory
 from memtui.core.errors import FolderMissing, MemtuiError
 from memtui.core.events import EntryKind, sha256
-from memtui.core.paths import SERVER, SQLITE, MemoryPath, format_path, resolve_place
+from memtui.core.paths import HOSTED, SERVER, SQLITE, MemoryPath, format_path, resolve_place
 from memtui.core.settings import Settings
 from memtui.fs.state import get_state_directory, make_private_directory, remember_folder
 from memtui.journal.record import KnownPath
@@ -86,6 +86,8 @@ def copy(
 def _check_target(source: str, target: str) -> None:
     if target.startswith(SERVER):
         return  # what is there is compared
+    if target.startswith(HOSTED):
+        raise CopyRefused("The API of a hosted memory store takes no history. Nothing was copied.")
     path, shown = target.removeprefix(SQLITE), format_path(target)
     is_file = target.startswith(SQLITE)
     if path.startswith(source.rstrip("/") + "/"):

@@ -19,7 +19,7 @@ from memtui import sqlite_file
 from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
 from memtui.core.events import NEVER_TAKEN_BACK, Event, Memtui
 from memtui.core.guards import SEEN
-from memtui.core.paths import NO_FOLDER, ROOT_NAME, SERVER, SQLITE, format_path, resolve_place
+from memtui.core.paths import HOSTED, NO_FOLDER, ONLINE, ROOT_NAME, SQLITE, format_path, resolve_place
 from memtui.core.settings import Settings
 from memtui.core.wording import count_unseen_changes
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
@@ -61,7 +61,7 @@ def open(
 
     Args:
         folder: An existing directory, or `sqlite:` and a file with memories and journal, which is made where it is not
-            there; `~` is expanded.
+            there; `~` is expanded. Or the address of memories on a server: `postgres://...`, `anthropic:memstore_...`.
         state: The directory for the journal; by default one of the folder's own below `$XDG_STATE_HOME/memtui`.
         read_only: Whether every change is refused, and nothing is written anywhere.
         settings: How commands behave.
@@ -101,8 +101,8 @@ def connect(
     """
     if (place := resolve_place(folder)).startswith(SQLITE):
         return sqlite_file.connect(place, state=state, read_only=read_only, settings=settings)
-    if place.startswith(SERVER):
-        opened: Engine = load_postgres().connect(
+    if place.startswith(ONLINE):
+        opened: Engine = load_remote(place).connect(
             place, state=state, read_only=read_only, settings=settings, offline=offline
         )
         return opened
@@ -226,10 +226,10 @@ def observe(
         if journal is not None:
             raise StateUnusable("A SQLite file holds its own journal: another one cannot be named for it.")
         return sqlite_file.observe(place, state=state, settings=settings, look=look)
-    if place.startswith(SERVER):
+    if place.startswith(ONLINE):
         if journal is not None:
             raise StateUnusable("A server holds its own record: a journal cannot be named for it.")
-        observed: Observer = load_postgres().observe(place, state=state, settings=settings, look=look)
+        observed: Observer = load_remote(place).observe(place, state=state, settings=settings, look=look)
         return observed
     path, title = _resolve_folder(place)
     where = get_state_directory(path, state)
@@ -310,6 +310,15 @@ def _resolve_journal_path(journal: str | os.PathLike[str], folder: str) -> str:
         words = "is inside the memory folder, where an agent could change it. It was not used."
         raise StateUnusable(f"The journal {format_path(place)} {words} Name a copy outside the folder.")
     return place
+
+
+def load_remote(place: str) -> ModuleType:
+    """What opens memories on another machine. Raises as `load_postgres`."""
+    if not place.startswith(HOSTED):
+        return load_postgres()
+    from memtui.hosted import place as hosted  # noqa: PLC0415 - start-up: the SDK takes two seconds
+
+    return hosted
 
 
 def load_postgres() -> ModuleType:

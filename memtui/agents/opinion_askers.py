@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from memtui.core.paths import SERVER, SQLITE
+from memtui.core.paths import ONLINE, SQLITE
 from memtui.fs.landlock import restrict_writes
 from memtui.fs.state import get_cache_home, make_private_directory
 
@@ -184,7 +184,7 @@ def _find_cache_file(folder: str) -> Path | None:
 
 def _is_apart(place: str, folder: str) -> bool:
     """Whether neither of two directories is in the other."""
-    if folder.startswith(SERVER):
+    if folder.startswith(ONLINE):
         return True
     place, folder = os.path.realpath(place), folder.removeprefix(SQLITE)
     return os.path.commonpath((place, folder)) not in (place, folder)

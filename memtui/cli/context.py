@@ -13,7 +13,7 @@ from memtui.cli import output
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.core.errors import LockTimeout
-from memtui.core.paths import NO_FOLDER, ROOT, ROOT_NAME, SERVER, SQLITE, MemoryPath, format_path, resolve_place
+from memtui.core.paths import NO_FOLDER, ONLINE, ROOT, ROOT_NAME, SQLITE, MemoryPath, format_path, resolve_place
 from memtui.fs.state import get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
@@ -206,10 +206,10 @@ def open_folder_store(path: str) -> "FolderStore | SqliteStore":
         from memtui import sqlite_file  # noqa: PLC0415 - start-up: loads the store
 
         return sqlite_file.open_store(path)
-    if path.startswith(SERVER):
-        from memtui.memory import load_postgres  # noqa: PLC0415 - start-up: loads the engine
+    if path.startswith(ONLINE):
+        from memtui.memory import load_remote  # noqa: PLC0415 - start-up: loads the engine
 
-        found: SqliteStore = load_postgres().open_store(path)
+        found: SqliteStore = load_remote(path).open_store(path)
         return found
     from memtui.store.folder import FolderStore  # noqa: PLC0415 - start-up: loads the store
 

@@ -24,7 +24,7 @@ from memtui.config.load import LoadedConfig
 from memtui.core.edits import format_human_size
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
 from memtui.core.events import EntryKind
-from memtui.core.paths import NO_FOLDER, ROOT, SQLITE, MemoryPath, format_path
+from memtui.core.paths import HOSTED, NO_FOLDER, ROOT, SQLITE, MemoryPath, format_path
 from memtui.core.settings import Durability
 from memtui.fs.beneath import Moving, PathHandle, exchange, rename_noreplace
 from memtui.fs.landlock import get_landlock_version
@@ -33,7 +33,7 @@ from memtui.fs.state import REMOTE, UNJOURNALLED, get_file_system_type, get_stat
 from memtui.journal.rows import check_regular_files
 from memtui.journal.snapshot import copy_to_memory
 from memtui.journal.standing import is_doubtful
-from memtui.memory import JOURNAL, is_journal_missing, load_postgres
+from memtui.memory import JOURNAL, is_journal_missing, load_postgres, load_remote
 from memtui.store.folder import FolderStore
 
 # The checks, each one line.
@@ -438,6 +438,8 @@ def _check_place(path: str | None, problem: str | None, options: Options, durabi
         return
     if path.startswith(SQLITE):
         yield from check_sqlite_file(path)
+    elif path.startswith(HOSTED):
+        yield from (Check(*each) for each in load_remote(path).check_place(path, options.state))
     else:
         try:
             load_postgres()

@@ -13,7 +13,7 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound
 from memtui.cli.parsing import Parser, Verb
 from memtui.core.errors import StateUnusable
-from memtui.core.paths import NO_FOLDER, SERVER, SQLITE, format_path, resolve_place
+from memtui.core.paths import NO_FOLDER, ONLINE, SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.fs.exports import ExportWriter
@@ -24,7 +24,7 @@ from memtui.journal.rows import UNREADABLE
 from memtui.journal.snapshot import open_read_only
 from memtui.journal.verify import verify_journal
 from memtui.journal.verify_report import FindingWeight, NotedHead, RepairReport, TextCounts, VerifyReport
-from memtui.memory import JOURNAL, connect, is_journal_missing, load_postgres
+from memtui.memory import JOURNAL, connect, is_journal_missing, load_remote
 
 _REMADE = (FindingWeight.STATE, FindingWeight.INDEX)
 """Findings that a repair mends."""
@@ -76,8 +76,8 @@ def find_journal(options: Options, argument: str | None) -> tuple[str | None, st
     path = os.path.join(directory, JOURNAL)
     if folder is not None and folder.startswith(SQLITE):
         path, whose = folder.removeprefix(SQLITE), f"in {format_path(folder)}"
-    if folder is not None and folder.startswith(SERVER):
-        path = load_postgres().update_copy(folder, options.state)
+    if folder is not None and folder.startswith(ONLINE):
+        path = load_remote(folder).update_copy(folder, options.state)
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -49,6 +49,10 @@ class Unreachable(ServerUnusable):
     """The server cannot be reached, or does not answer in time: it may at another moment."""
 
 
+class RemoteRefused(ServerUnusable):
+    """A hosted store refused a request, or cannot be reached: nothing was changed. All of the words are for agents."""
+
+
 class JournalDamaged(StateUnusable):
     """The journal's file is damaged: it cannot be read as what it was."""
 

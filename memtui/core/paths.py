@@ -188,13 +188,19 @@ SERVER = ("postgres://", "postgresql://")
 """How a place begins that is on a PostgreSQL server."""
 STORE = "main"
 """The store on a server where none is named."""
-NO_FOLDER = (SQLITE, *SERVER)
+HOSTED = "anthropic:"
+"""How a place begins that is a memory store of the API: its id follows."""
+ONLINE = (*SERVER, HOSTED)
+"""How a place begins that is on another machine; of what is there, this machine has a copy."""
+NO_FOLDER = (SQLITE, *ONLINE)
 """How a place begins that is no folder."""
 
 
 def resolve_place(place: str | os.PathLike[str]) -> str:
     """Where memories are, with `~` and links resolved: a folder's path, `sqlite:` and that of a file, or an address."""
     given = os.fspath(place)
+    if given.startswith(HOSTED):
+        return given
     if given.startswith(SERVER):
         return _complete_address(given)
     scheme = SQLITE if given.startswith(SQLITE) else ""
@@ -226,6 +232,8 @@ def format_path(path: str | os.PathLike[str], home: str | None = None) -> str:
     text, home = os.fspath(path), home or os.path.expanduser("~")
     if text.startswith(SERVER):
         return hide_secrets(text)
+    if text.startswith(HOSTED):
+        return text
     if text.startswith(SQLITE):
         return SQLITE + format_path(text.removeprefix(SQLITE), home)
     if home != "/" and (text == home or text.startswith(home + "/")):

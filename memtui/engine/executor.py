@@ -15,6 +15,7 @@ from memtui.core.errors import (
     MemtuiError,
     OutcomeUnknown,
     Refusal,
+    RemoteRefused,
     StaleApproval,
     StateUnusable,
     SymlinkEscape,
@@ -429,6 +430,8 @@ class Executor:
             found = ledger.make_events()
             texts, known_before = ledger.texts, ledger.known
             intent = journal.add_intent(event, texts, found=found, known=known_before, durable=durable, final=True)
+        except RemoteRefused:
+            raise  # in its own words
         except StateUnusable as error:
             assert call.command is not None
             values = {**describe_command(call.command), "reason": describe_error(error)}

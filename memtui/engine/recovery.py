@@ -187,7 +187,7 @@ def find_completed_moves(event: Event, done: Sequence[Change]) -> tuple[tuple[st
     return tuple((old, new) for old, new in event.moved if old in changed and new in changed)
 
 
-_IN_STEPS = frozenset({"restore", "undo", "redo", "redact", "clear"})
+IN_STEPS = frozenset({"restore", "undo", "redo", "redact", "clear"})
 """What changes several paths one after the other, whoever does it, so that a crash may leave a part of it."""
 
 
@@ -353,7 +353,7 @@ class Recovery:
             after |= _find_unwritten(event, current)
             done = [replace(each, after=after[each.path]) for each in event.changes if each.path in after]
             done = [each for each in done if current[each.path] == each.after and before[each.path] != each.after]
-            if done and (event.command in _IN_STEPS or isinstance(event.actor, Person)):
+            if done and (event.command in IN_STEPS or isinstance(event.actor, Person)):
                 note = f"{RECOVERED}: {len(done):,} of {len(event.changes):,} done"
                 moved = find_completed_moves(event, done)
                 changes = add_attributes(done, now)

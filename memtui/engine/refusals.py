@@ -10,6 +10,7 @@ from memtui.core.errors import (
     LockTimeout,
     MemtuiError,
     Refusal,
+    RemoteRefused,
     ServerUnusable,
     StateUnusable,
     SymlinkEscape,
@@ -60,7 +61,7 @@ def make_refusal(error: BaseException, values: Mapping[str, object]) -> Refusal:
             return Refusal(MessageKey.BUSY, **values)
         case FolderMissing():
             return Refusal(MessageKey.FOLDER_GONE, **values)
-        case ServerUnusable():
+        case ServerUnusable() if not isinstance(error, RemoteRefused):
             return Refusal(MessageKey.UNRECORDED, **values, reason=describe_error(error))
         case _:
             return Refusal(MessageKey.SYSTEM, **values, reason=describe_error(error))
@@ -75,7 +76,8 @@ def describe_command(command: commands.Command) -> dict[str, object]:
 
 def describe_error(error: BaseException) -> str:
     if isinstance(error, ServerUnusable):
-        words = str(error).partition(":")[0].rstrip(".")
+        words = str(error) if isinstance(error, RemoteRefused) else str(error).partition(":")[0]
+        words = words.rstrip(".")
         return words[:1].lower() + words[1:]
     if isinstance(error, StateUnusable) and isinstance(error.__cause__, OSError):
         error = error.__cause__

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from memtui.core.errors import MemtuiError
-from memtui.core.paths import SERVER, SQLITE, format_path, resolve_place
+from memtui.core.paths import ONLINE, SQLITE, format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.fs.atomic import AtomicFile
 
@@ -70,7 +70,7 @@ class ExportWriter:
         self._forbidden = {
             place.removeprefix(SQLITE): words
             for path, words in places
-            if path is not None and not (place := resolve_place(path)).startswith(SERVER)
+            if path is not None and not (place := resolve_place(path)).startswith(ONLINE)
         }
         self._known = {_get_identity(path): words for path, words in self._forbidden.items()}
         """They as they are now, whatever name they have later."""

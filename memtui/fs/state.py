@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.core.errors import StateUnusable
 from memtui.core.hashing import hash_bytes
-from memtui.core.paths import NO_FOLDER, SERVER, SQLITE, format_path
+from memtui.core.paths import NO_FOLDER, ONLINE, SQLITE, format_path
 from memtui.fs.atomic import write_atomic
 from memtui.fs.no_atime import open_without_atime
 
@@ -175,7 +175,7 @@ def list_recent_stores() -> list[tuple[str, str]]:
         place = _read_record(directory)
         if place.startswith(SQLITE):
             found.append((place, place.removeprefix(SQLITE)))
-        elif place.startswith(SERVER):
+        elif place.startswith(ONLINE):
             found.append((place, os.fspath(directory / COPY)))
     return sorted(found)
 

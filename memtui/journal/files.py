@@ -2,8 +2,12 @@
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from memtui.core.events import WatchMode, WatchStatus
+
+if TYPE_CHECKING:
+    from memtui.journal.record import RecordFiles
 
 SET_ASIDE = "-damaged-"
 """Stands in the name of a damaged journal, between its old name and the time."""
@@ -36,3 +40,39 @@ class JournalFiles:
         start = os.path.basename(self._path).partition(".")[0] + SET_ASIDE
         names = os.listdir(self.directory or ".")
         return sorted(each for each in names if each.startswith(start) and each.endswith(".db"))
+
+
+class CopyFollower(Protocol):
+    """Keeps a copy like what it is a copy of, once it is started."""
+
+    @property
+    def status(self) -> WatchStatus: ...
+
+    def start(self) -> None: ...
+
+
+class FollowedFiles:
+    """The files of a copy. See `RecordFiles`. Whoever asks for the bells has the copy followed from then on."""
+
+    def __init__(self, files: "RecordFiles", follower: CopyFollower) -> None:
+        self._files = files
+        self._follower = follower
+
+    @property
+    def directory(self) -> str | None:
+        return self._files.directory
+
+    @property
+    def bells(self) -> Sequence[str]:
+        self._follower.start()
+        return self._files.bells
+
+    @property
+    def status(self) -> WatchStatus:
+        return self._follower.status
+
+    def get_size(self) -> int:
+        return self._files.get_size()
+
+    def list_damaged(self) -> list[str]:
+        return self._files.list_damaged()

@@ -61,6 +61,14 @@ ENTRIES = {
     "entry_links": ("index", "CREATE INDEX entry_links ON entries (number) WHERE kind = 'link'"),
 }
 """The memories themselves, where one file holds them and the journal; by name, as `get_declared_schema` has it."""
+HOSTED = {
+    "hosted_memories": (
+        "table",
+        "CREATE TABLE hosted_memories (id TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE) WITHOUT ROWID",
+    ),
+    "hosted_versions": ("table", "CREATE TABLE hosted_versions (id TEXT PRIMARY KEY, sha256 TEXT) WITHOUT ROWID"),
+}
+"""What a copy of a hosted store has besides: the memory at each path, and the versions that are taken over."""
 NEWER = "The journal was written by a newer memtui. Update memtui to use it."
 FOREIGN = "The journal's file is a database of another program. Choose another one with --state."
 HOLDS_NO_MEMORIES = "The file is the journal of a memory folder, and holds no memories itself. Open the folder."

@@ -430,6 +430,8 @@ class _JournalCheck:
                 actual[shown] = _decode_name(kind), _decode_name(sql)
         if "entries" in actual:
             expected |= schema.ENTRIES
+        if "hosted_memories" in actual:
+            expected |= schema.HOSTED
         for name, (kind, sql) in expected.items():
             if name not in actual:
                 if schema.SINCE.get(name, 1) <= version:

@@ -12,7 +12,7 @@ from memtui import memory
 from memtui.core.errors import FolderMissing, LockTimeout, MemtuiError, StateUnusable, Unreachable, UnsettledChange
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import NO_FOLDER, SERVER, SQLITE, format_path
+from memtui.core.paths import NO_FOLDER, ONLINE, SERVER, SQLITE, format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine
 from memtui.fs.locks import hold_lock
@@ -263,7 +263,7 @@ def _check_places(options: MirrorOptions) -> None:
     folder, source = options.folder, options.source
     if folder.startswith(NO_FOLDER):
         raise StateUnusable("A mirror's second place is a folder: it is for programs that know only files.")
-    inside = source.removeprefix(SQLITE) if not source.startswith(SERVER) else ""
+    inside = source.removeprefix(SQLITE) if not source.startswith(ONLINE) else ""
     if f"{inside}/".startswith(f"{folder.rstrip('/')}/") or f"{folder}/".startswith(f"{source.rstrip('/')}/"):
         raise StateUnusable("One of the two places is inside the other: they cannot be mirrored.")
 

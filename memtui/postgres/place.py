@@ -8,7 +8,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable, Unreachable
@@ -18,7 +18,7 @@ from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.record import RecordFiles
+from memtui.journal.files import FollowedFiles
 from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
@@ -108,33 +108,6 @@ class Follower:
             self._journal.catch_up()
 
 
-class _CopyFiles:
-    """See `RecordFiles`. Whoever asks for the bells has the copy follow its server from then on."""
-
-    def __init__(self, files: RecordFiles, follower: Follower) -> None:
-        self._files = files
-        self._follower = follower
-
-    @property
-    def directory(self) -> str | None:
-        return self._files.directory
-
-    @property
-    def bells(self) -> Sequence[str]:
-        self._follower.start()
-        return self._files.bells
-
-    @property
-    def status(self) -> WatchStatus:
-        return self._follower.status
-
-    def get_size(self) -> int:
-        return self._files.get_size()
-
-    def list_damaged(self) -> list[str]:
-        return self._files.list_damaged()
-
-
 class ServerStore(SqliteStore):
     """The memories in a copy. See `Store`."""
 
@@ -206,7 +179,7 @@ def connect(
         followed = ServerStore.open(path, title=title)
         follower = Follower(journal)
         followed.follow(journal, follower)
-        journal.files = _CopyFiles(journal.files, follower)
+        journal.files = FollowedFiles(journal.files, follower)
         return Engine(followed, journal, settings=settings, announced=AnnouncementStore(where))
     except BaseException as error:
         journal.close()

@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from memtui.core.paths import SERVER, SQLITE
+from memtui.core.paths import ONLINE, SQLITE
 
 if TYPE_CHECKING:
     from memtui.audit.model import Audit, Severity
@@ -67,7 +67,7 @@ def render_report(
 
 def _get_relative_folder(folder: str) -> str:
     """The folder relative to the directory in which memtui was started; empty if it is not inside of that."""
-    if folder.startswith(SERVER):
+    if folder.startswith(ONLINE):
         return ""
     relative = os.path.relpath(folder.removeprefix(SQLITE), os.path.realpath("."))
     return "" if relative in (".", "..") or relative.startswith("../") else relative

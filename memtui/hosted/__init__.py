@@ -1,0 +1,1 @@
+"""Memory stores of the API as places: `anthropic:memstore_...`. Only this package and the conversation know the SDK."""
