@@ -6,7 +6,6 @@ of the SDK's environment variables; neither is kept or shown.
 
 import os
 import re
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -25,7 +24,7 @@ from memtui.fs.state import COPY, get_state_directory, make_private_directory, r
 from memtui.hosted.api import HostedApi
 from memtui.hosted.journal import HostedJournal
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.files import FollowedFiles
+from memtui.journal.files import CopyFollower, FollowedFiles
 from memtui.journal.sqlite import Journal
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
@@ -39,47 +38,20 @@ _AGAIN_SECONDS = (1.0, 2.0, 5.0, 15.0)
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
-class Follower:
-    """Keeps a copy like its store, in a thread of its own, from the first time that anybody watches the copy.
-
-    Attributes:
-        status: How the copy comes to be like the store, and why not better.
-    """
+class Follower(CopyFollower):
+    """See `CopyFollower`."""
 
     def __init__(self, store: "HostedStore") -> None:
+        super().__init__(_AGAIN_SECONDS)
         self._store = store
-        self._end = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.status = WatchStatus(WatchMode.LIVE)
 
-    @property
-    def is_running(self) -> bool:
-        return self._thread is not None
-
-    def start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._follow, name="memtui follow", daemon=True)
-            self._thread.start()
-
-    def stop(self) -> None:
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join(_LOOK_SECONDS)
-
-    def _follow(self) -> None:
-        failures = 0
-        while not self._end.is_set():
-            try:
-                with suppress(LockTimeout):
-                    self._store.catch_up()
-                self.status, failures = WatchStatus(WatchMode.LIVE), 0
-                self._end.wait(_LOOK_SECONDS)
-            except (StateUnusable, OSError) as error:
-                if self._end.is_set():
-                    return
-                self.status = WatchStatus(WatchMode.OFFLINE, str(error))
-                self._end.wait(_AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)])
-                failures += 1
+    def follow(self) -> None:
+        while not self.end.is_set():
+            with suppress(LockTimeout):
+                self._store.catch_up()
+            self.status = WatchStatus(WatchMode.LIVE)
+            self.note_success()
+            self.end.wait(_LOOK_SECONDS)
 
 
 class HostedStore(SqliteStore):

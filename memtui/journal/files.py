@@ -1,14 +1,19 @@
 """The files of a journal on this machine, and those that are kept beside it."""
 
 import os
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from memtui.core.errors import StateUnusable
 from memtui.core.events import WatchMode, WatchStatus
 
 if TYPE_CHECKING:
     from memtui.journal.record import RecordFiles
 
+_STOP_SECONDS = 3.0
+"""For how long the end of a copy waits for who follows it."""
 SET_ASIDE = "-damaged-"
 """Stands in the name of a damaged journal, between its old name and the time."""
 
@@ -42,13 +47,56 @@ class JournalFiles:
         return sorted(each for each in names if each.startswith(start) and each.endswith(".db"))
 
 
-class CopyFollower(Protocol):
-    """Keeps a copy like what it is a copy of, once it is started."""
+class CopyFollower(ABC):
+    """Keeps a copy like what it is a copy of, in a thread of its own, from when anybody first watches the copy.
+
+    Args:
+        again_seconds: How long is waited before what cannot be reached is tried again; the last one from then on.
+
+    Attributes:
+        status: How the copy comes to be like its original, and why not better.
+        end: Set when it is to end.
+    """
+
+    def __init__(self, again_seconds: Sequence[float]) -> None:
+        self.status = WatchStatus(WatchMode.LIVE)
+        self.end = threading.Event()
+        self._again_seconds = again_seconds
+        self._failures = 0
+        self._thread: threading.Thread | None = None
 
     @property
-    def status(self) -> WatchStatus: ...
+    def is_running(self) -> bool:
+        return self._thread is not None
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="memtui follow", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        self.end.set()
+        if self._thread is not None:
+            self._thread.join(_STOP_SECONDS)
+
+    def note_success(self) -> None:
+        """Have the next failure be the first one again."""
+        self._failures = 0
+
+    @abstractmethod
+    def follow(self) -> None:
+        """Take over what is new until `end` is set; raises `StateUnusable` or `OSError` where that cannot be."""
+
+    def _run(self) -> None:
+        while not self.end.is_set():
+            try:
+                self.follow()
+            except (StateUnusable, OSError) as error:
+                if self.end.is_set():
+                    return
+                self.status = WatchStatus(WatchMode.OFFLINE, str(error))
+                self.end.wait(self._again_seconds[min(self._failures, len(self._again_seconds) - 1)])
+                self._failures += 1
 
 
 class FollowedFiles:

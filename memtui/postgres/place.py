@@ -18,7 +18,7 @@ from memtui.core.settings import Settings
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
 from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
-from memtui.journal.files import FollowedFiles
+from memtui.journal.files import CopyFollower, FollowedFiles
 from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
@@ -41,44 +41,17 @@ _AGAIN_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 """How long is waited before a server that is gone is tried again; the last one from then on."""
 
 
-class Follower:
-    """Keeps a copy like its server, in a thread of its own, from the first time that anybody watches the copy.
-
-    Attributes:
-        status: How the copy comes to be like the server, and why not better.
-    """
+class Follower(CopyFollower):
+    """See `CopyFollower`."""
 
     def __init__(self, journal: ServerJournal) -> None:
+        super().__init__(_AGAIN_SECONDS)
         self._journal = journal
-        self._end = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.status = _LIVE
 
-    @property
-    def is_running(self) -> bool:
-        return self._thread is not None
-
-    def start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._follow, name="memtui follow", daemon=True)
-            self._thread.start()
-
-    def stop(self) -> None:
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join(_LOOK_SECONDS)
-
-    def _follow(self) -> None:
-        failures = 0
-        while not self._end.is_set():
-            try:
-                self._look()  # what can be read is shown, whatever becomes of the bell
-                failures = 0
-                self._follow_bell()
-            except StateUnusable as error:
-                self.status = WatchStatus(WatchMode.OFFLINE, str(error))
-                self._end.wait(_AGAIN_SECONDS[min(failures, len(_AGAIN_SECONDS) - 1)])
-                failures += 1
+    def follow(self) -> None:
+        self._look()  # what can be read is shown, whatever becomes of the bell
+        self.note_success()
+        self._follow_bell()
 
     def _follow_bell(self) -> None:
         """Look when the bell rings, and now and then; only that where the bell is refused. Raises `StateUnusable`."""
@@ -92,12 +65,12 @@ class Follower:
                 reason = str(error)
             self.status = _LIVE
             began, looked, rang = time.monotonic(), 0.0, True
-            while not self._end.is_set():
+            while not self.end.is_set():
                 now = time.monotonic()
                 if rang or now - looked >= _LOOK_SECONDS:
                     looked = now
                     self._look()
-                rang = self._end.wait(_END_SECONDS) if bell is None else bell.wait(_END_SECONDS)
+                rang = self.end.wait(_END_SECONDS) if bell is None else bell.wait(_END_SECONDS)
                 if bell is None or (not bell.is_heard and now - began >= _LOOK_SECONDS):
                     self.status = WatchStatus(WatchMode.POLLING, _NO_BELL.format(reason=reason))
                 elif bell.is_heard:
