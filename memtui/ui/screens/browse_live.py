@@ -123,6 +123,8 @@ class LiveController(FolderController):
                 self._show_events(message.events)
         self.screen.show_counts(message.files, message.size, complete=message.complete)
         if message.events:
+            if self.screen.has_class("-empty"):
+                self.screen.count_deleted()
             for screen in self.screen.list_overlays():
                 screen.handle_new_events(message.events[-1].seq)
 

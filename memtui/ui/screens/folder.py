@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.events import ScreenResume
 from textual.reactive import var
 from textual.widgets import Static
+from textual.worker import get_current_worker
 
 from memtui.config import UiSettings
 from memtui.core import wording
@@ -257,17 +258,29 @@ class FolderScreen(ControlledScreen[None]):
                 self.query_one(self.FIRST).focus()
             self.refresh_bindings()
             if empty and self.query(EmptyFolderView):
+                self.count_deleted()
                 self._find_folders()
         self.show_status()
+
+    @work(thread=True, exclusive=True, group="deleted", exit_on_error=False)
+    def count_deleted(self) -> None:
+        """Count the deleted notes for the view of an empty folder; events that come later need it again."""
+        worker = get_current_worker()
+        count = self.session.count_deleted()
+
+        def show() -> None:
+            for empty in self.query(EmptyFolderView):
+                empty.gone = empty.gone if worker.is_cancelled else count  # a later count may be there already
+
+        self.app.call_from_thread(show)
 
     @work(thread=True, exclusive=True, group="places", exit_on_error=False)
     def _find_folders(self) -> None:
         from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: for an empty folder only
 
-        empty = self.query_one(EmptyFolderView)
-        self.app.call_from_thread(setattr, empty, "gone", self.session.count_deleted())
         if self.app.is_web:  # a page shows one folder, and does not learn of others
             return
+        empty = self.query_one(EmptyFolderView)
         places = [place for place in find_memory_folders() if place.path != self.session.folder]
         self.app.call_from_thread(setattr, empty, "places", places)
 

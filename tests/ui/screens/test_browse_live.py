@@ -288,6 +288,17 @@ async def test_the_first_file_ends_the_empty_state(opened: Opening) -> None:
         await app.press("down", "2", "1")
 
 
+async def test_the_view_of_an_empty_folder_counts_what_is_recorded_after_it_was_shown(opened: Opening) -> None:
+    async with opened({}) as app:
+        assert "This folder has no notes yet." in app.text
+        assert "deleted note" not in app.text
+        with app.engine() as engine:
+            for number in range(3):
+                create(engine, f"{number}.md")
+                delete(engine, f"{number}.md")
+        await app.wait_for(lambda: "list and restore 3 deleted notes" in app.text)
+
+
 async def test_a_folder_that_vanishes_is_said_and_one_that_comes_back_is_live(opened: Opening, tmp_path: Path) -> None:
     async with opened() as app:
         aside = tmp_path / "aside"
