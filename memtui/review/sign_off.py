@@ -230,7 +230,9 @@ def _iter_markdown(record: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"## Changes ({len(record['changes']):,})", "")
     for change in record["changes"]:
         yield from _iter_change_lines(change)
-    yield from ("" if record["changes"] else "Nothing changed.", f"## Findings ({len(record['findings']):,})", "")
+    if not record["changes"]:
+        yield "Nothing changed."
+    yield from ("", f"## Findings ({len(record['findings']):,})", "")
     for finding in record["findings"]:
         yield _format_finding_line(finding)
     if not record["findings"]:

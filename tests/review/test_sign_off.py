@@ -153,6 +153,14 @@ def test_the_record_says_who_what_when_and_over_which_head(signed: dict[str, Any
     )  # fmt: skip
 
 
+def test_a_heading_of_the_printed_record_stands_by_itself(signed: dict[str, Any]) -> None:
+    for record in (signed, signed | {"changes": [], "findings": []}):
+        lines = sign_off.render_record(record, "md").split("\n")
+        headings = [at for at, line in enumerate(lines) if line.startswith("#") and at]
+        assert len(headings) == 2
+        assert all(lines[at - 1] == lines[at + 1] == "" for at in headings)
+
+
 @pytest.mark.parametrize("format", ["json", "md"])
 def test_a_record_is_what_was_signed_whatever_comes_after(format: str, signed: dict[str, Any], table: Table) -> None:
     text = sign_off.render_record(signed, format)

@@ -152,8 +152,11 @@ class _TextReport:
     def _render_remedies(self) -> Iterator[str]:
         yield ""
         yield "What to do"
-        for rule, do in dict.fromkeys((finding.rule, finding.do) for finding in self._audit.findings):
-            yield from self._wrap(f"{rule}: {sanitize_text(do)}", "  ", "    ")
+        rules_by_advice: dict[str, dict[str, None]] = {}
+        for finding in self._audit.findings:
+            rules_by_advice.setdefault(finding.do, {})[finding.rule] = None
+        for do, rules in rules_by_advice.items():
+            yield from self._wrap(f"{', '.join(rules)}: {sanitize_text(do)}", "  ", "    ")
 
     def _render_inbox(self, inbox: Inbox) -> Iterator[str]:
         yield ""

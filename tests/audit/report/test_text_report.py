@@ -75,11 +75,13 @@ def test_where_nobody_knows_it_is_said(origin: FindingOrigin, words: str) -> Non
     assert any(line.startswith(f"      {words}") for line in lines(audit))
 
 
-def test_what_to_do_is_said_once_for_each_rule() -> None:
-    audit = replace(samples.nothing(), findings=(samples.finding(), samples.finding(), samples.finding(rule="stale")))
-    written = text.render_text(audit)
-    assert written.count("  anthropic-key: Rotate the key") == 1
-    assert written.count("  stale: Rotate the key") == 1
+def test_what_to_do_is_said_once_for_all_rules_of_which_it_is_the_same() -> None:
+    other = samples.finding(rule="not-in-index", do="Add a line.")
+    found = (samples.finding(), samples.finding(), other, samples.finding(rule="stale"))
+    written = text.render_text(replace(samples.nothing(), findings=found))
+    assert written.count("Rotate the key") == 1
+    assert "What to do\n  anthropic-key, stale: Rotate the key, then remove the line.\n" in written
+    assert "\n  not-in-index: Add a line.\n" in written
 
 
 def test_it_ends_with_the_head_and_what_was_given_up() -> None:
