@@ -211,13 +211,8 @@ def _get_line_prefixes(first: int, count: int) -> Sequence[str]:
 DEPTH = 2
 _LEFT_OUT = "node_modules"
 
-
-class ListingEntry(NamedTuple):
-    """One thing below a directory: its names from there down, whether it is a directory, and its bytes."""
-
-    parts: tuple[str, ...]
-    is_directory: bool
-    size: int
+ListingEntry = tuple[str, bool, int]
+"""One thing below a directory: its path from there down, whether it is a directory, and its bytes."""
 
 
 def format_human_size(size: int) -> str:
@@ -245,19 +240,23 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
         Refusal: For a range outside the entries, where they are more than the limit; elsewhere it is ignored.
     """
     total = 0
-    sizes: dict[tuple[str, ...], int] = {}
-    directories: set[tuple[str, ...]] = set()
-    for parts, is_directory, size in found:
+    sizes: dict[str, int] = {}
+    directories: set[str] = set()
+    for name, is_directory, size in found:
+        first_slash = name.find("/")
+        second_slash = name.find("/", first_slash + 1) if first_slash >= 0 else -1
         if is_directory:
-            directories.add(parts)
-            sizes.setdefault(parts, 0)
+            if second_slash < 0:
+                directories.add(name)
+                sizes.setdefault(name, 0)
             continue
         total += size
-        for depth in range(1, min(len(parts), DEPTH)):
-            sizes[parts[:depth]] = sizes.get(parts[:depth], 0) + size
-        shown_as = parts[:DEPTH] if len(parts) > DEPTH else parts
+        shown_as = name if second_slash < 0 else name[:second_slash]
         sizes[shown_as] = sizes.get(shown_as, 0) + size
-    shown = sorted([parts for parts in sizes if parts and len(parts) <= DEPTH and _is_listed(parts)])
+        if first_slash >= 0:
+            above = name[:first_slash]
+            sizes[above] = sizes.get(above, 0) + size
+    shown = sorted(filter(_is_listed, sizes), key=_get_sort_key)
     lines = [f"{format_human_size(total)}\t{path}"]
     first, last = 1, len(shown)
     if limit and len(shown) > limit:
@@ -265,22 +264,30 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
             first, last = _parse_range(view_range, len(shown))
             last = min(last, len(shown))
         end, last = last, min(last, first + limit - 1)
-    for parts in shown[first - 1 : last]:
-        name = "/".join(parts)
+    for name in shown[first - 1 : last]:
+        size, tail = sizes[name], "/" if name in directories else ""
         if _is_odd(name):
-            name = "/".join(map(_quote_name, parts))
-        lines.append(f"{format_human_size(sizes[parts])}\t{path}/{name}{'/' if parts in directories else ''}")
+            name = "/".join(map(_quote_name, name.split("/")))  # noqa: PLW2901 - as it is shown
+        lines.append(f"{format_human_size(size)}\t{path}/{name}{tail}")
     if limit and len(shown) > limit and last < end:
-        below = next((parts[:1] for parts in shown[last:end] if parts[:1] in directories), None)
-        directory = f"view {path}/{_quote_name(below[0])}, or " if below else ""
+        tops = (name.partition("/")[0] for name in shown[last:end])
+        below = next((top for top in tops if top in directories), None)
+        directory = f"view {path}/{_quote_name(below)}, or " if below else ""
         lines.append(
             format_message(MessageKey.LISTING_CUT, hidden=end - last, directory=directory, next=last + 1, end=end)
         )
     return format_message(MessageKey.VIEWED_DIRECTORY, path=path, listing="\n".join(lines))
 
 
-def _is_listed(parts: Sequence[str]) -> bool:
-    return _LEFT_OUT not in parts and not any(part[:1] == "." for part in parts)
+def _is_listed(name: str) -> bool:
+    if name[:1] == "." or "/." in name:
+        return False
+    return _LEFT_OUT not in name or _LEFT_OUT not in name.split("/")
+
+
+def _get_sort_key(name: str) -> str:
+    """By which a directory stands right before what is in it."""
+    return name.replace("/", "\0")
 
 
 def _is_odd(name: str) -> bool:

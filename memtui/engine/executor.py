@@ -132,27 +132,27 @@ class Viewer:
     def _iter_listing(self, directory: Node) -> Iterator[ListingEntry]:
         """What a listing adds up. Links are looked through only where they are listed."""
         start = len(directory.path) + 1 if directory.path else 0
+        is_link, is_directory = EntryKind.LINK, EntryKind.DIRECTORY  # to look up a member takes as long as all the rest
         for node in self._store.scan(MemoryPath.from_relative(directory.path)):
-            parts = tuple(node.path[start:].split("/"))
-            if node.kind is not EntryKind.LINK:
-                yield ListingEntry(parts, node.kind is EntryKind.DIRECTORY, node.size)
-            elif len(parts) <= DEPTH:
-                yield from self._iter_linked(parts, node)
+            name, kind = node.path[start:], node.kind
+            if kind is not is_link:
+                yield name, kind is is_directory, node.size
+            elif name.count("/") < DEPTH:
+                yield from self._iter_linked(name, node)
 
-    def _iter_linked(self, parts: tuple[str, ...], link: Node) -> Iterator[ListingEntry]:
+    def _iter_linked(self, name: str, link: Node) -> Iterator[ListingEntry]:
         try:
             target = self._store.get_node(MemoryPath.from_relative(link.path), follow=True)
         except (SymlinkEscape, OSError):
             return
         if target is None:
             return
-        yield ListingEntry(parts, target.kind is EntryKind.DIRECTORY, target.size)
+        yield name, target.kind is EntryKind.DIRECTORY, target.size
         if target.kind is EntryKind.DIRECTORY:
             start = len(target.path) + 1 if target.path else 0
             for node in self._store.scan(MemoryPath.from_relative(target.path)):
                 if node.kind is not EntryKind.LINK:
-                    inner = (*parts, *node.path[start:].split("/"))
-                    yield ListingEntry(inner, node.kind is EntryKind.DIRECTORY, node.size)
+                    yield f"{name}/{node.path[start:]}", node.kind is EntryKind.DIRECTORY, node.size
 
     def inspect_path(self, place: MemoryPath) -> PathContent:
         with contextlib.suppress(OSError, SymlinkEscape, FileTooLarge, NotRegularFile):

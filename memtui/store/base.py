@@ -350,6 +350,8 @@ _OTHERS = (
     (stat.S_ISBLK, "a device"),
 )
 """What is neither file, directory nor link."""
+_FILE, _DIRECTORY = EntryKind.FILE, EntryKind.DIRECTORY
+"""Python 3.11 takes as long to look up a member as for the rest of a node's fields."""
 
 
 def read_consistently(fd: int, path: str, limit: int) -> FileContent:
@@ -381,10 +383,10 @@ def make_node(path: str, seen: os.stat_result) -> Node:
     mode = seen.st_mode
     if stat.S_ISREG(mode):
         stamp = make_stamp(seen)
-        return Node(path, EntryKind.FILE, stamp[1], stamp[2], stamp, seen.st_nlink, "", stamp[3])
+        return Node(path, _FILE, stamp[1], stamp[2], stamp, seen.st_nlink, "", stamp[3])
     if stat.S_ISDIR(mode):
         bits = mode & PERMISSIONS
-        return Node(path, EntryKind.DIRECTORY, 0, seen.st_mtime_ns, (bits, seen.st_ino), mode=bits)
+        return Node(path, _DIRECTORY, 0, seen.st_mtime_ns, (bits, seen.st_ino), mode=bits)
     if stat.S_ISLNK(mode):
         return Node(path, EntryKind.LINK, 0, seen.st_mtime_ns, make_stamp(seen))
     what = next((name for is_one, name in _OTHERS if is_one(mode)), "")
