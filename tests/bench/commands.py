@@ -2,12 +2,15 @@
 
 The SDK's tool syncs the files that it writes, but no directory, and keeps no record; ours syncs its record once, and
 files and directories behind the answers. So the SDK's tool is measured twice more: with a sync of the directory after
-each change, and with the plainest record besides, one line for each command, synced where something changed.
+each change; and with the least record that is as safe as ours, which shows what may be reached.
 """
 
+import hashlib
 import itertools
 import json
 import os
+import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -47,19 +50,48 @@ class DurableTool(BetaLocalFilesystemMemoryTool):
         return answer
 
 
-class RecordingTool(DurableTool):
-    """The same, with a line in a log for each command: what changed is confirmed there, too."""
+class _Unsynced:
+    """The module `os` as the SDK's tool sees it, without a sync."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def fsync(self, _: int) -> None:
+        """Nothing."""
+
+
+class RecordingTool(BetaLocalFilesystemMemoryTool):
+    """The SDK's tool with the least record that is as safe as ours, and nothing looked up, compared or packed for it.
+
+    The command is in SQLite, and synced, before a file is touched; the file itself is not, and what is done is marked.
+    """
 
     def __init__(self, base_path: str) -> None:
         super().__init__(base_path)
-        self._log = os.open(os.path.join(base_path, "log"), os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        self._database = sqlite3.connect(os.path.join(base_path, "record.db"), isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, body TEXT, hash BLOB, is_done INTEGER)")
+        self._hash = b""
 
     def call(self, input: Any) -> Any:
-        """Execute, then log."""
-        answer = super().call(input)
-        os.write(self._log, (json.dumps([time.time(), input]) + "\n").encode())
-        if input["command"] != "view":
-            os.fdatasync(self._log)
+        """Record, execute without a sync, and mark as done."""
+        body = json.dumps([time.time(), input])
+        self._hash = hashlib.sha256(self._hash + body.encode()).digest()
+        is_change = input["command"] != "view"
+        if is_change:
+            self._database.execute("PRAGMA synchronous = FULL")
+            made = self._database.execute("INSERT INTO events VALUES (NULL, ?, ?, 0)", (body, self._hash))
+        sdk = sys.modules[BetaLocalFilesystemMemoryTool.__module__]
+        sdk.os = _Unsynced()  # type: ignore[attr-defined]
+        try:
+            answer = super().call(input)
+        finally:
+            sdk.os = os  # type: ignore[attr-defined]
+        self._database.execute("PRAGMA synchronous = NORMAL")  # the log is not synced at a commit
+        if is_change:
+            self._database.execute("UPDATE events SET is_done = 1 WHERE seq = ?", (made.lastrowid,))
+        else:
+            self._database.execute("INSERT INTO events VALUES (NULL, ?, ?, 1)", (body, self._hash))
         return answer
 
 

@@ -30,6 +30,18 @@ FIRST, FURTHER = 0.05, 0.016
 _TIMES = 5
 _RARE, _ABSENT = "quixotic", "zyzzyva"
 _CLAUDE = Agent("Claude")
+_PLAIN = """
+import os
+import sys
+
+word = sys.argv[1].encode()
+for directory, _, names in os.walk(sys.argv[2]):
+    for name in names:
+        with open(os.path.join(directory, name), "rb", buffering=0) as file:
+            if word in file.read().lower():
+                print(name)
+"""
+"""What `memtui search` has to do at least: start, and read every note."""
 
 
 def measure(memories: Memories) -> Iterable[Row]:
@@ -96,6 +108,10 @@ def _texts(memories: Memories) -> Iterator[Row]:
     if shutil.which("rg"):
         theirs = [_timed(lambda: _run("rg", "-i", "-n", _RARE, str(folder))) for _ in range(_TIMES)]
         yield compared(what, middle(took), middle(theirs), 1.5, name="rg")
+        plain = [_timed(lambda: _run(sys.executable, "-S", "-c", _PLAIN, _RARE, str(folder))) for _ in range(_TIMES)]
+        yield compared(
+            "search: a program in Python that only reads them", middle(plain), middle(theirs), None, name="rg"
+        )
     else:
         yield Row(what, seconds(middle(took)) + _worst(took))
 
