@@ -18,7 +18,7 @@ _parse_rate = make_number_parser("number of requests a second from above 0 to 10
 def add_serve_options(parser: Parser) -> None:
     parser.add_value("folders", "DIR", "memory folders; with --web one", nargs="*")
     parser.add_flag("--web", "the read-only browser, in a web browser")
-    parser.add_flag("--api", "the memory stores' API; each DIR is a store")
+    parser.add_flag("--api", "the memory stores' API; each DIR or address is a store")
     parser.add_value("--stores", "ROOT", "the same; each folder in ROOT is a store")
     parser.add_value("--tokens", "FILE", "with --api: who may do what; created if missing")
     parser.add_value("--port", "PORT", "a port of 127.0.0.1; default: any free one", type=parse_port, default=0)

@@ -1,4 +1,4 @@
-"""`memtui serve --api`: folders as memory stores, for programs that speak the hosted stores' API."""
+"""`memtui serve --api`: folders and other places as memory stores, for programs that speak the hosted stores' API."""
 
 import argparse
 import contextlib
@@ -15,7 +15,7 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, UsageError, format_os_error
 from memtui.cli.ports import HOST, bind_local_socket, bind_port
 from memtui.cli.private_files import read_private_file, require_outside
-from memtui.core.paths import format_path
+from memtui.core.paths import HOSTED, NO_FOLDER, SERVER, SQLITE, format_path
 from memtui.fs.state import get_state_home, make_private_directory
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _validate_access(arguments: argparse.Namespace) -> None:
 
 
 def _resolve_folders(options: Options, arguments: argparse.Namespace, root: str | None) -> dict[str, str]:
-    """The folders that are named one by one, by their names."""
+    """The folders and other places that are named one by one, by their names."""
     given = list(arguments.folders)
     if not given and (root is None or options.directory is not None):
         found = [context.resolve_folder(options)]
@@ -122,13 +122,24 @@ def _resolve_folders(options: Options, arguments: argparse.Namespace, root: str 
         found = [context.resolve_existing_folder(each) for each in given]
     folders: dict[str, str] = {}
     for folder in found:
-        name = os.path.basename(folder) or "root"
+        name = _name_store(folder)
         if folders.setdefault(name, folder) != folder:
-            raise UsageError(f"memtui serve --api: two folders have the name {name}. Rights are given by that name.")
+            raise UsageError(f"memtui serve --api: two stores have the name {name}. Rights are given by that name.")
     inner = [each for each in folders.values() if root is not None and f"{each}/".startswith(f"{root.rstrip('/')}/")]
     if inner:
         raise UsageError(f"memtui serve --api: {format_path(inner[0])} is inside the directory of --stores already.")
     return folders
+
+
+def _name_store(place: str) -> str:
+    """The name by which rights to a place are given: of a folder or a SQLite file its own, of a server the store's."""
+    if place.startswith(SQLITE):
+        return os.path.splitext(os.path.basename(place))[0]
+    if place.startswith(SERVER):
+        from memtui.postgres.dsn import parse_address  # noqa: PLC0415 - start-up: only for a server
+
+        return parse_address(place).store
+    return place.removeprefix(HOSTED) if place.startswith(HOSTED) else os.path.basename(place) or "root"
 
 
 def _load_clients(given: str, places: Iterable[str]) -> "tuple[Client, ...]":
@@ -158,7 +169,7 @@ def _load_tls(arguments: argparse.Namespace, places: Iterable[str]) -> tuple[str
 def _require_outside_all(given: str, places: Iterable[str]) -> str:
     path = os.path.expanduser(given)
     for place in places:
-        path = require_outside(given, place)
+        path = path if place.startswith(NO_FOLDER) else require_outside(given, place)
     return path
 
 
@@ -191,7 +202,8 @@ def _confine(places: Iterable[str], log: str | None) -> str:
 
     with contextlib.suppress(OSError):
         make_private_directory(Path(list(places)[-1]))
-    writable = [*places, tempfile.gettempdir(), "/var/tmp"]  # where SQLite has its temporary files
+    paths = [os.path.dirname(each.removeprefix(SQLITE)) if each.startswith(SQLITE) else each for each in places]
+    writable = [*paths, tempfile.gettempdir(), "/var/tmp"]  # where SQLite has its temporary files
     if log is not None:
         writable.append(os.path.expanduser(log))
     confined = restrict_writes(but=writable, network=True)

@@ -1,7 +1,8 @@
-"""The stores: the folders below a directory that a person names, and folders that are named one by one.
+"""The stores: the folders below a directory that a person names, and places that are named one by one.
 
-What the API says of a store besides its memories (its id, name, description, metadata, whether it is archived) is kept
-beside the folder's journal. Nothing of it is inside the folder.
+A place is a folder, a SQLite file, or memories on a server. What the API says of a store besides its memories (its id,
+name, description, metadata, whether it is archived) is kept beside the journal, or beside this machine's copy of it.
+Nothing of it is inside the folder.
 """
 
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from memtui.core.events import Actor, sha256
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.paths import NO_FOLDER, SERVER, hide_secrets
 from memtui.core.settings import Settings
 from memtui.engine import Engine
 from memtui.fs.atomic import write_atomic
@@ -34,6 +36,8 @@ _MOST_FILE_BYTES = 65_536
 _MOST_STORES = 1_000
 _LONGEST_SLUG = 64
 _NOT_IN_SLUGS = re.compile("[^a-z0-9]+")
+_NOT_IN_PLACES = re.compile("(?<=://)[^/@]*@")
+"""Whose login it is: the same store has others too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,8 @@ class StoreEntry:
     """A store and where it is.
 
     Attributes:
-        key: The name of its folder, by which rights are given.
+        key: Its name on this server, by which rights are given: that of its folder.
+        folder: Where: a folder's path, or another place (see `resolve_place`).
         is_removable: Whether it may be deleted: not where a person named it alone.
     """
 
@@ -77,7 +82,7 @@ class StoreOptions:
 
     Attributes:
         root: The directory whose folders are stores, with links resolved; `None` for none.
-        folders: Folders that are stores, by their names, with links resolved.
+        folders: Folders and other places that are stores, by their names, with links resolved.
         state: The directory for the journals; `None` for the usual one.
         read_only: Whether every change is refused, and nothing is recorded.
         load_settings: The settings of a folder.
@@ -93,8 +98,8 @@ class StoreOptions:
         """Where the journal of a folder is, if a directory was named for all of them."""
         if self.state is None:
             return None
-        name = f"{os.path.basename(folder) or 'root'}-{sha256(os.fsencode(folder))[:12]}"
-        return os.path.join(self.state, name)
+        name = (os.path.basename(folder) or "root") if _is_folder(folder) else "store"
+        return os.path.join(self.state, f"{name}-{sha256(os.fsencode(folder))[:12]}")
 
 
 class StoreCatalog:
@@ -144,7 +149,7 @@ class StoreCatalog:
     def find(self, store_id: str) -> StoreEntry:
         """A store; raises `ApiError` if there is none."""
         entry = self._found.get(store_id)
-        if entry is not None and os.path.isdir(entry.folder) and not os.path.islink(entry.folder):
+        if entry is not None and _is_there(entry.folder):
             info = self._get_info(entry.key, entry.folder)
             if info.id == store_id:
                 return replace(entry, info=info)
@@ -156,9 +161,9 @@ class StoreCatalog:
         raise make_missing("memory store", store_id)
 
     def check(self) -> None:
-        """Raise `OSError` if the folders cannot be read."""
+        """Raise `OSError` if the folders cannot be read. Servers are not asked: theirs is another health."""
         self._list_names()
-        for folder in self._options.folders.values():
+        for folder in filter(_is_folder, self._options.folders.values()):
             os.stat(folder)
 
     def _list_names(self) -> Sequence[str]:
@@ -184,6 +189,8 @@ class StoreCatalog:
 
     def _begin_info(self, key: str, folder: str, kept: StoreInfo | None) -> StoreInfo:
         """What is said of a folder that was no store yet, or none any more."""
+        if not _is_folder(folder):
+            return self._begin_place_info(key, folder)
         if self._options.read_only:
             changed_us = os.stat(folder).st_mtime_ns // 1_000
             return StoreInfo(
@@ -196,6 +203,17 @@ class StoreCatalog:
         changed_us = min(os.stat(folder).st_mtime_ns // 1_000, self._now_us())
         info = StoreInfo(id=_make_id(), name=key, created_us=changed_us, updated_us=changed_us, since=since)
         self._save_info(folder, info)
+        return info
+
+    def _begin_place_info(self, key: str, place: str) -> StoreInfo:
+        """What is said of a place that is no folder. Its id is the same on every machine that serves it."""
+        now_us = self._now_us()
+        identity = _NOT_IN_PLACES.sub("", hide_secrets(place) if place.startswith(SERVER) else place)
+        info = StoreInfo(
+            id=f"memstore_{sha256(os.fsencode(identity))[:24]}", name=key, created_us=now_us, updated_us=now_us
+        )
+        if not self._options.read_only:
+            self._save_info(place, info)
         return info
 
     def _save_info(self, folder: str, info: StoreInfo) -> None:
@@ -315,6 +333,15 @@ class StoreCatalog:
     def _require_writable(self) -> None:
         if self._options.read_only:
             raise make_forbidden("This server is read-only.")
+
+
+def _is_folder(place: str) -> bool:
+    return not place.startswith(NO_FOLDER)
+
+
+def _is_there(place: str) -> bool:
+    """Whether a folder is there and no link; of other places it is found out when they are opened."""
+    return not _is_folder(place) or (os.path.isdir(place) and not os.path.islink(place))
 
 
 def _make_id() -> str:

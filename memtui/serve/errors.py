@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from memtui.core.errors import FolderMissing, LockTimeout, MemoryClosed, MemtuiError, StateUnusable
+from memtui.core.errors import (
+    FolderMissing,
+    LockTimeout,
+    MemoryClosed,
+    MemtuiError,
+    RemoteRefused,
+    ServerUnusable,
+    StateUnusable,
+)
 from memtui.core.events import Answer
 from memtui.core.messages import MessageKey
 from memtui.core.paths import ROOT_NAME
@@ -112,6 +120,8 @@ def make_fault_error(error: BaseException) -> ApiError:
             return ApiError(404, NOT_FOUND, "The store's folder is missing.")
         case MemoryClosed():
             return make_busy("The store is being closed. Nothing was changed.")
+        case ServerUnusable() if not isinstance(error, RemoteRefused):
+            return make_busy("The store is on another server, which cannot be used now.")
         case StateUnusable():
             return ApiError(500, API, "The store's journal cannot be used. The server's operator can see why.")
         case _:

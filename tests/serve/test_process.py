@@ -207,7 +207,7 @@ def test_all_that_was_answered_is_there_after_a_server_was_killed(start: Callabl
         (["--stores", "stores"], 2, "each request bears a token"),
         (["--stores", "nowhere", "--tokens", "tokens.toml"], 3, "No folder at"),
         (["--api", "stores/team", "--stores", "stores", "--tokens", "tokens.toml"], 2, "inside the directory"),
-        (["--api", "stores/team", "other/team", "--tokens", "tokens.toml"], 2, "two folders have the name team"),
+        (["--api", "stores/team", "other/team", "--tokens", "tokens.toml"], 2, "two stores have the name team"),
         (["--web", "--api", "stores/team"], 2, "does not go with"),
         (["--web", "stores/team", "stores"], 2, "one folder is shown"),
         (["--stores", "stores", "--tokens", "open.toml"], 4, "Other users can read"),

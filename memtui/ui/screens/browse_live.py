@@ -19,6 +19,7 @@ from memtui.ui.screens.browse_note import NoteController
 from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.widgets.activity import ActivityView, build_activity_row, describe_unseen_changes
+from memtui.ui.widgets.empty import EmptyFolderView
 from memtui.ui.widgets.tree.outline import SortOrder
 
 _INDEXES = ("MEMORY.md", "README.md")
@@ -123,8 +124,8 @@ class LiveController(FolderController):
                 self._show_events(message.events)
         self.screen.show_counts(message.files, message.size, complete=message.complete)
         if message.events:
-            if self.screen.has_class("-empty"):
-                self.screen.count_deleted()
+            for empty in self.screen.query(EmptyFolderView) if self.screen.has_class("-empty") else ():
+                empty.count_deleted(self.session.count_deleted)
             for screen in self.screen.list_overlays():
                 screen.handle_new_events(message.events[-1].seq)
 

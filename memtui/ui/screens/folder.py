@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from textual import getters, on, work
+from textual import getters, on
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.reactive import var
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from memtui.config import UiSettings
 from memtui.core import wording
@@ -257,32 +256,11 @@ class FolderScreen(ControlledScreen[None]):
             elif not empty and self.focused is None:
                 self.query_one(self.FIRST).focus()
             self.refresh_bindings()
-            if empty and self.query(EmptyFolderView):
-                self.count_deleted()
-                self._find_folders()
+            if empty:
+                for view in self.query(EmptyFolderView):
+                    view.count_deleted(self.session.count_deleted)
+                    view.find_folders(self.session.folder)
         self.show_status()
-
-    @work(thread=True, exclusive=True, group="deleted", exit_on_error=False)
-    def count_deleted(self) -> None:
-        """Count the deleted notes for the view of an empty folder; events that come later need it again."""
-        worker = get_current_worker()
-        count = self.session.count_deleted()
-
-        def show() -> None:
-            for empty in self.query(EmptyFolderView):
-                empty.gone = empty.gone if worker.is_cancelled else count  # a later count may be there already
-
-        self.app.call_from_thread(show)
-
-    @work(thread=True, exclusive=True, group="places", exit_on_error=False)
-    def _find_folders(self) -> None:
-        from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: for an empty folder only
-
-        if self.app.is_web:  # a page shows one folder, and does not learn of others
-            return
-        empty = self.query_one(EmptyFolderView)
-        places = [place for place in find_memory_folders() if place.path != self.session.folder]
-        self.app.call_from_thread(setattr, empty, "places", places)
 
     @on(DialectFound)
     def _show_dialect(self, message: DialectFound) -> None:

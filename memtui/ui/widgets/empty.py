@@ -1,14 +1,16 @@
 """The view of an empty folder, and the line of a position in the record."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
+from textual import work
 from textual.app import RenderResult
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
+from textual.worker import get_current_worker
 
 from memtui.core import wording
 from memtui.core.events import Event
@@ -36,6 +38,28 @@ class EmptyFolderView(Widget):
     """Other folders that were found on this machine."""
     gone: reactive[int] = reactive(0)
     """The number of memories that were deleted."""
+
+    @work(thread=True, exclusive=True, group="deleted", exit_on_error=False)
+    def count_deleted(self, count: Callable[[], int]) -> None:
+        """Show the number of deleted memories; events that come later need it again."""
+        worker = get_current_worker()
+        gone = count()
+
+        def show() -> None:
+            if not worker.is_cancelled:  # else a later count is on its way, or there already
+                self.gone = gone
+
+        self.app.call_from_thread(show)
+
+    @work(thread=True, exclusive=True, group="places", exit_on_error=False)
+    def find_folders(self, shown: str) -> None:
+        """Show the other folders of this machine, besides the one that is shown."""
+        from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: for an empty folder only
+
+        if self.app.is_web:  # a page shows one folder, and does not learn of others
+            return
+        places = [place for place in find_memory_folders() if place.path != shown]
+        self.app.call_from_thread(setattr, self, "places", places)
 
     def render(self) -> RenderResult:
         lines = [

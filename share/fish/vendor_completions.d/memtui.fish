@@ -249,7 +249,7 @@ complete -c memtui -n '__fish_seen_subcommand_from hook' -a 'install uninstall s
 complete -c memtui -n '__fish_seen_subcommand_from hook' -a '(__fish_complete_directories)'
 complete -c memtui -n 'not __fish_seen_subcommand_from ls show search stats places home demo graph links orphans observations recent context schema suggest log diff blame origin import-transcripts audit review verify export undo redo restore mv cp rm merge split protect prune redact copy mirror chat run mcp hook serve replay config doctor admin completion help' -a serve -d 'folders for web browsers and programs'
 complete -c memtui -n '__fish_seen_subcommand_from serve' -l web -d 'the read-only browser, in a web browser'
-complete -c memtui -n '__fish_seen_subcommand_from serve' -l api -d 'the memory stores'"'"' API; each DIR is a store'
+complete -c memtui -n '__fish_seen_subcommand_from serve' -l api -d 'the memory stores'"'"' API; each DIR or address is a store'
 complete -c memtui -n '__fish_seen_subcommand_from serve' -l stores -x -d 'the same; each folder in ROOT is a store'
 complete -c memtui -n '__fish_seen_subcommand_from serve' -l tokens -r -F -d 'with --api: who may do what; created if missing'
 complete -c memtui -n '__fish_seen_subcommand_from serve' -l port -x -d 'a port of 127.0.0.1; default: any free one'
