@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtui.scan.folding import fold_text
+from memtui.scan.phrases import may_be_unspaced
 from memtui.scan.ruleset import load_rules
 
 _SENTENCE = re.compile(r"[^\n]{1,600}?(?:[.!?](?=\s)|(?=\n)|\Z)|[^\n]{600}")
@@ -41,7 +42,7 @@ class _Terms:
 
     def __init__(self, name: str) -> None:
         terms = load_rules("orders").lexicon[name]
-        self._words = frozenset(term for term in terms if _WORD.fullmatch(term))
+        self._words = frozenset(term for term in terms if _WORD.fullmatch(term) and not may_be_unspaced(term))
         self._phrases = [term for term in terms if term not in self._words]
 
     def stand_in(self, sentence: str, words: set[str]) -> bool:
