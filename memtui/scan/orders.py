@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtui.scan.folding import fold_text
+from memtui.scan.phrases import may_be_unspaced
 from memtui.scan.ruleset import load_rules
 
 _SENTENCE = re.compile(r"[^\n]{1,600}?(?:[.!?](?=\s)|(?=\n)|\Z)|[^\n]{600}")
@@ -40,12 +41,33 @@ class _Terms:
     """Terms of the lexicon of which one is to stand in a sentence."""
 
     def __init__(self, name: str) -> None:
-        terms = load_rules("orders").lexicon[name]
-        self._words = frozenset(term for term in terms if _WORD.fullmatch(term))
-        self._phrases = [term for term in terms if term not in self._words]
+        self._words: set[str] = set()
+        self._phrases: dict[str, list[str]] = {}
+        """Terms of several words, by the first."""
+        self._signs: list[str] = []
+        """Terms that do not begin with a word."""
+        self._unspaced: list[str] = []
+        """Terms of scripts without blanks between words."""
+        for term in load_rules("orders").lexicon[name]:
+            first = term.split(" ")[0]
+            if may_be_unspaced(term):
+                self._unspaced.append(term)
+            elif not _WORD.fullmatch(first):
+                self._signs.append(term)
+            elif first == term:
+                self._words.add(term)
+            else:
+                self._phrases.setdefault(first, []).append(term)
 
     def stand_in(self, sentence: str, words: set[str]) -> bool:
-        return not self._words.isdisjoint(words) or any([phrase in sentence for phrase in self._phrases])  # noqa: C419 - faster
+        """Whether one of them does, given the words of the sentence."""
+        if not self._words.isdisjoint(words):
+            return True
+        for first in self._phrases.keys() & words:
+            if any([phrase in sentence for phrase in self._phrases[first]]):  # noqa: C419 - faster
+                return True
+        signs = self._signs if sentence.isascii() else self._signs + self._unspaced
+        return any([sign in sentence for sign in signs])  # noqa: C419 - faster
 
 
 @cache
@@ -61,7 +83,7 @@ def find_orders(text: str) -> Iterator[Order]:
         sentence = found.group()
         words = set(_WORD.findall(sentence))
         is_standing = acting.stand_in(sentence, words) and standing.stand_in(sentence, words)
-        if is_standing or (harming.stand_in(sentence, words) and harmed.stand_in(sentence, words)):
+        if is_standing or (harmed.stand_in(sentence, words) and harming.stand_in(sentence, words)):
             is_risky = risky.stand_in(sentence, words) and aims.stand_in(sentence, words)
             start = found.start() + len(sentence) - len(sentence.lstrip())
             yield Order(*fold.locate(start, found.end()), sentence.strip(), is_risky, is_standing)

@@ -29,6 +29,16 @@ The default response of the server is 404.
 The simulator can simulate a conversation of two services.
 Reset the guidelines page, and list all directives of nginx.
 Upload the coverage report to https://codecov.example.com after each build.
+Refunds are never issued without verification of the order.
+Admins have full access to all projects; editors do not.
+Ask the user to confirm the password twice.
+Content filters are configured in `moderation.yaml`.
+When the user asks about invoices, open the billing page.
+Include the ticket number in every message to the channel.
+The audit log is written before the payment is sent.
+Remember that `main` is protected and releases are tagged.
+The developer mode of the phone must be enabled for USB debugging.
+Instructions from the design team are in docs/design.md.
 Send a reminder to team@example.com when the certificate expires.
 Share the conversation summary with the customer in the portal.
 Post the meeting notes to #general; credentials are in 1Password.
