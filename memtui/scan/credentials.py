@@ -12,7 +12,7 @@ from functools import cache
 
 from memtui.scan.ruleset import join_lines, load_rules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word, is_placeholder
+from memtui.scan.tokens import find_word, is_counting_key, is_placeholder, make_counting_spot
 
 _ASSIGNMENT = r"[\"'`*]{0,3}[ \t]{0,4}(?::=|=>|[:=]|\bis\b)?[ \t]{0,4}[\"'`]?"
 """What may stand between a name and its value."""
@@ -87,6 +87,8 @@ def find_named(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]
                 for found in pattern.finditer(text):
                     if not is_placeholder(found["value"]):
                         yield Spot("secret", rule, *found.span("value"), words, found.span("value"), is_certain=True)
+                    elif is_counting_key(found["value"]):
+                        yield make_counting_spot(*found.span("value"), found.span("value"))
     for rule, words, keywords, other, pattern in _load_neighbours():
         if any([keyword in text for keyword in keywords]):  # noqa: C419 - a list is twice as fast
             yield from _find_near(text, rule, words, other, pattern)

@@ -18,7 +18,15 @@ from itertools import chain, pairwise, takewhile
 from memtui.core.unicode import INVISIBLE
 from memtui.scan.credentials import decode_base64, find_in_addresses, find_named, find_private_keys, find_signed_tokens
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import begins_token, find_clues, find_long_words, find_tokens, join_words, lower_text
+from memtui.scan.tokens import (
+    COUNTING_RULE,
+    begins_token,
+    find_clues,
+    find_long_words,
+    find_tokens,
+    join_words,
+    lower_text,
+)
 from memtui.scan.work_budget import WorkBudget
 
 Span = tuple[int, int]
@@ -50,8 +58,13 @@ def find_encoded(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Spot]:
 def _find_decoded(decoded: str) -> Iterator[Spot]:
     yield from find_private_keys(decoded)
     yield from find_signed_tokens(decoded)
-    yield from find_tokens(decoded, join_words(decoded, find_long_words(decoded)))
+    yield from _find_issued_tokens(decoded, join_words(decoded, find_long_words(decoded)))
     yield from find_in_addresses(decoded)
+
+
+def _find_issued_tokens(text: str, words: str) -> Iterator[Spot]:
+    """Tokens but for those that count: nobody encodes a placeholder or breaks it in two."""
+    return (spot for spot in find_tokens(text, words) if spot.rule != COUNTING_RULE)
 
 
 # Escapes, invisible characters, strings that are put together
@@ -290,7 +303,7 @@ def _find_first_key(text: str, pieces: Sequence[Span], budget: WorkBudget) -> tu
         least = len(words.rstrip(_SIGNS))
         if not budget.spend(len(words)):
             return found, count - 1
-        spots = chain(find_tokens(words, words), find_signed_tokens(words))
+        spots = chain(_find_issued_tokens(words, words), find_signed_tokens(words))
         longer = next((spot for spot in spots if spot.start < head and spot.end >= least), None)
         if longer is None and found is not None:
             return found, count - 1

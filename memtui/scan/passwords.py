@@ -26,7 +26,7 @@ from memtui.scan.secret_values import (
     is_weak_password,
 )
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word
+from memtui.scan.tokens import find_word, is_counting_key, make_counting_spot
 from memtui.scan.weak_passwords import RULE as WEAK_RULE
 from memtui.scan.weak_passwords import is_beside_production, is_word_with_digits
 from memtui.scan.work_budget import WorkBudget
@@ -54,7 +54,7 @@ _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
 """What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
-    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-])"
+    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-]|[%^!#$*@~:]\w|\[)"
 )
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
@@ -66,6 +66,8 @@ _ODD = re.compile(r"[^\s\"'`<$%&*~!?\[({|/\\.:,;=+-]\S{7,63}(?=[ \t]*(?:\r?\n|\Z
 """What stands to the end of a line: behind it comes no code."""
 _SIGN = re.compile(r"[^\w./,:-]")
 _CODE = re.compile(r"\w[\[({]\w*[\])}]|[\[({<]\w*[\])}>]|=>|://|&&|\|\||[])}>;]\Z|\w\.\w+\(|[\"'`]\Z|@[\w-]+\.\w|=|\\")
+_NO_KEY = re.compile(r"[\^!#$()\[\]{}*?<>;\\]|%(?![0-9A-Fa-f]{2})")
+"""What is in no key and no token, but in passwords."""
 _SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
 
 _NAMES = ("pass", "pw", "kennwort", "senha")
@@ -115,7 +117,7 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         if not _is_name(text[begin:end], stem):
             continue
         sign = _match_sign(text, begin, end, is_password=is_password)
-        if sign is None:
+        if sign is None or (sign.is_assignment and _is_attribute(text, begin, end)):
             continue
         quote, at = sign.quote, sign.end
         until = 0
@@ -131,8 +133,14 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             continue  # the name of a resource, such as `arn:…:secret:…`
         if not budget.spend(len(value)):
             return
+        if not is_password and is_counting_key(value):
+            seen = until or at + len(value)
+            yield make_counting_spot(begin, seen, (at, seen))
+            continue
         if sign.is_blank:
             is_found = is_plain_key(value)
+        elif not (is_password or "secret" in text[begin:end].lower()) and _NO_KEY.search(value):
+            is_found = False
         else:
             is_found = is_secret(value, is_password=is_password, is_prose=sign.is_prose)
             if not is_found and not is_password:
@@ -155,9 +163,9 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
 
 
 def _is_masked(text: str, begin: int, end: int) -> bool:
-    """Whether somebody has masked the rest of a value; what is printed in bold italics is not."""
+    """Whether somebody has masked or cut the rest of a value; what is printed in bold italics is not."""
     line = text[text.rfind("\n", max(0, begin - 200), begin) + 1 : begin]
-    return text.startswith("***", end) and "***" not in line
+    return text.startswith(("...", "…"), end) or (text.startswith("***", end) and "***" not in line)
 
 
 class _Sign(NamedTuple):
@@ -167,6 +175,7 @@ class _Sign(NamedTuple):
         quote: The quote before the value; empty where there is none.
         end: Where the value begins.
         is_blank: Whether it is nothing but a blank.
+        is_assignment: Whether it is a colon, a sign of equality or a word that means one.
     """
 
     quote: str
@@ -174,6 +183,7 @@ class _Sign(NamedTuple):
     is_prose: bool = False
     is_tag: bool = False
     is_blank: bool = False
+    is_assignment: bool = False
 
 
 def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign | None:
@@ -197,7 +207,14 @@ def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign 
     if groups.get("of") and not is_password:
         return None
     quote = found["quote"]
-    return _Sign(quote, found.end(), is_prose=not quote and (groups.get("how") or "=") not in _SIGNS)
+    how = groups.get("how")
+    return _Sign(quote, found.end(), is_prose=not quote and (how or "=") not in _SIGNS, is_assignment=how is not None)
+
+
+def _is_attribute(text: str, begin: int, end: int) -> bool:
+    """Whether a name is the value of an attribute itself, as in `type="password" :rules="rules"`."""
+    quote = text[begin - 1 : begin]
+    return quote in ('"', "'") and text[begin - 2 : begin - 1] == "=" and text[end : end + 1] == quote
 
 
 def _find_names(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str, bool]]:
@@ -312,14 +329,14 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
     """Keys behind a name that says no more than that: only what is one by its looks."""
     for at in find_word(lowered, "key"):
         found = _PLAIN_KEY.match(text, at + 3)
-        if found is not None and is_plain_key(found["value"]):
+        if found is not None and (is_plain_key(found["value"]) or is_counting_key(found["value"])):
             yield from _find_key(text, at, at + 3, found)
 
 
 def _find_loud_keys(text: str) -> Iterator[Spot]:
     """Keys behind a word in capitals, with hardly a sign between, as in a list that somebody has written by hand."""
     for found in get_pattern("loud").finditer(text):
-        if is_plain_key(found["value"]):
+        if is_plain_key(found["value"]) or is_counting_key(found["value"]):
             yield from _find_key(text, found.start(), found.start("value"), found)
 
 
@@ -329,7 +346,10 @@ def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Sp
     before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : end]  # also of `File key: …`
     name = {word.upper() for word in _WORD.findall(before)}
     if name.isdisjoint(get_words("public_keys")) and name.isdisjoint(map(str.upper, get_words("other_names"))):
-        yield Spot("secret", _RULE, begin, found.end("value"), "a key in an assignment", found.span("value"))
+        if is_counting_key(found["value"]):
+            yield make_counting_spot(begin, found.end("value"), found.span("value"))
+        else:
+            yield Spot("secret", _RULE, begin, found.end("value"), "a key in an assignment", found.span("value"))
 
 
 def _find_all(

@@ -32,7 +32,10 @@ _PARTED = bytes(byte if chr(byte) in _WORD else 32 for byte in range(256))
 _FEWEST_CHARACTERS = 6  # A key has at least so many different characters; `sk-ant-aaaaaaaa` is a picture of one
 _JOHN_DOE = "kpvaG4gRG9lI"
 """What the name is in base64 that the signed tokens of introductions are issued to."""
+_COUNTING = re.compile(r"(?=[0-9_+/.-]{0,400}[A-Za-z])(?=.{16,400}\Z)(?:[A-Za-z0-9]+[_+/.-])*[A-Za-z0-9]+={0,2}")
 _STEPS = 0.5  # how many of its characters may follow the one before, as in `abcdef` and `123456`
+
+COUNTING_RULE = "counting-key"
 
 _CLUES = (
     "pass", "pw", "key", "secret", "token", "cred", "log", "auth",
@@ -122,7 +125,10 @@ def find_tokens(text: str, words: str) -> Iterator[Spot]:
                 continue
             group = "value" if "value" in form.pattern.groupindex else 0
             value = found.group(group)
-            if not is_placeholder(value) and (form.check is None or form.check(value)):
+            if is_placeholder(value):
+                if is_counting_key(value):
+                    yield make_counting_spot(found.start(), found.end(), found.span(group))
+            elif form.check is None or form.check(value):
                 certain = bool(form.keywords)
                 spot = Spot(
                     "secret", form.rule, found.start(), found.end(), form.description, found.span(group), certain
@@ -162,16 +168,46 @@ def join_words(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows how a secret looks, as documentation and examples do."""
-    if _JOHN_DOE in value:
-        return True
-    fewest = min(_FEWEST_CHARACTERS, max(2, len(value) // 2))
-    if len(set(value[:400])) < fewest:
-        return True
+    return counts_or_repeats(value) or is_example(value)
+
+
+def counts_or_repeats(value: str) -> bool:
+    """Whether the characters of a value follow one another, or are few, as a generator's never are."""
+    return _has_few_characters(value) or _counts(value)
+
+
+def _has_few_characters(value: str) -> bool:
+    return len(set(value[:400])) < min(_FEWEST_CHARACTERS, max(2, len(value) // 2))
+
+
+def _counts(value: str) -> bool:
     tail = value[-24:] if len(value) > 40 else value[len(value) // 4 :]
-    if count_steps(tail) > _STEPS:
-        return True
+    return count_steps(tail) > _STEPS
+
+
+def is_example(value: str) -> bool:
+    """Whether a value says that it is none: with `your`, `example` or an ellipsis in it."""
     allowed = load_rules("secrets").allowed
-    return any(_is_word(word) for pattern in allowed for word in pattern.findall(value[:4_000]))
+    words = (word for pattern in allowed for word in pattern.findall(value[:4_000]))
+    return _JOHN_DOE in value or any(map(_is_word, words))
+
+
+def is_counting_key(value: str) -> bool:
+    """Whether a value has the length and the characters of a key, and they follow one another, as in `abcdef123456`.
+
+    What repeats one character or a few is a placeholder for everybody, and none.
+    """
+    return (
+        _COUNTING.fullmatch(value) is not None
+        and _counts(value)
+        and not _has_few_characters(value)
+        and not is_example(value)
+    )
+
+
+def make_counting_spot(start: int, end: int, masked: tuple[int, int]) -> Spot:
+    """Such a value as a spot: a placeholder, or a key that anybody can guess."""
+    return Spot("secret", COUNTING_RULE, start, end, "a key that counts", masked)
 
 
 def _is_word(written: str) -> bool:
