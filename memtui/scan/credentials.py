@@ -38,13 +38,14 @@ _LAST_WORDS = ("key", "token")
 
 
 @cache
-def _load_assigned() -> tuple[tuple[str, str, tuple[str, ...], re.Pattern[str]], ...]:
-    """Of each form that a name precedes the rule, its description, its keywords and the whole."""
+def _load_assigned() -> tuple[tuple[str, str, tuple[str, ...], str, re.Pattern[str]], ...]:
+    """Of each form that a name precedes the rule, its description, its keywords, a text in each, and the whole."""
     return tuple(
         (
             entry.id,
             form["description"],
             tuple(form["keywords"]),
+            form.get("contains", ""),
             re.compile(
                 rf"(?:{join_lines(form['assigned_to'])}){_ASSIGNMENT}(?P<value>{join_lines(form['regex'])})",
                 re.IGNORECASE,
@@ -82,8 +83,8 @@ def find_named(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]
         clues: The words that name secrets in it; see `find_clues`.
     """
     if not clues.isdisjoint(_LAST_WORDS):
-        for rule, words, keywords, pattern in _load_assigned():
-            if any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
+        for rule, words, keywords, part, pattern in _load_assigned():
+            if part in text and any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
                 for found in pattern.finditer(text):
                     if not is_placeholder(found["value"]):
                         yield Spot("secret", rule, *found.span("value"), words, found.span("value"), is_certain=True)

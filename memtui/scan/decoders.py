@@ -24,6 +24,7 @@ from memtui.scan.tokens import (
     find_clues,
     find_long_words,
     find_tokens,
+    get_other_letters,
     join_words,
     lower_text,
 )
@@ -152,7 +153,7 @@ def _compile_others(*, is_quoted: bool, is_unseen: bool) -> re.Pattern[str]:
 
 def decode_lines(text: str) -> Iterator[DecodedText]:
     """The lines of a text that are read differently than they stand there: in all, and but for what nobody sees."""
-    is_unseen = not text.isascii() and _INVISIBLE_ONLY.search(text) is not None
+    is_unseen = not text.isascii() and _INVISIBLE_ONLY.search(get_other_letters(text)) is not None
     is_quoted = any([pattern.search(text) is not None for pattern in _ANY_QUOTED])  # noqa: C419 - twice as fast
     if is_quoted or is_unseen or "\\" in text or "%" in text or "&" in text:
         decoded = DecodedText(_split_lines(text, _compile_others(is_quoted=is_quoted, is_unseen=is_unseen)))

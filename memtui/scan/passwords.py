@@ -7,7 +7,7 @@ kinds of characters at least.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -54,7 +54,8 @@ _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
 """What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
-    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-]|[%^!#$*@~:]\w|\[)"
+    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})"
+    r"(?![\w+/.-]|[%^!#$*@~:]\w|\[)"
 )
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
@@ -70,9 +71,10 @@ _NO_KEY = re.compile(r"[\^!#$()\[\]{}*?<>;\\]|%(?![0-9A-Fa-f]{2})")
 """What is in no key and no token, but in passwords."""
 _SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
 
-_NAMES = ("pass", "pw", "kennwort", "senha")
-_OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
-"""How names begin beside which passwords stand; of those with letters of their own only where a text has such."""
+_NAMES = (
+    "pass", "pw", "kennwort", "senha", "contraseña", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호",
+)  # fmt: skip
+"""How names begin beside which passwords stand."""
 _LOUD = (("PRIVATE", ""), ("ACCESS", ""), ("SECRET", "secret"), ("TOKEN", "token"), ("KEY", "key"))
 """Words in capitals behind which keys stand, and the clue that is then in the text."""
 _ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
@@ -88,20 +90,26 @@ _MOST = 200
 _ROWS = 200
 
 
+_Stems = list[tuple[str, int, bool]]
+
+
 @cache
-def _load_names() -> tuple[tuple[str, list[tuple[str, int, bool]]], ...]:
-    """Names of secrets by the clue that is in each, where in it, and whether they name a password."""
+def _load_names() -> tuple[tuple[str, _Stems, dict[str, _Stems]], ...]:
+    """Names of secrets by the clue that is in each, where in it, and whether they name a password.
+
+    First those of which it is the beginning, then all that may be there by the two characters before it.
+    """
     entry = load_rules("secrets")[_RULE]
     passwords, keys = entry.get_words("passwords"), entry.get_words("keys")
     names = [name for name in (*passwords, *keys) if name.isascii()]
-    return tuple(
-        (clue, [(name, name.index(clue), name in passwords) for name in names if clue in name]) for clue in _CLUES
-    )
-
-
-@cache
-def _load_foreign_names() -> tuple[str, ...]:
-    return tuple(name for name in load_rules("secrets")[_RULE].get_words("passwords") if not name.isascii())
+    found = []
+    for clue in _CLUES:
+        stems = [(name, name.index(clue), name in passwords) for name in names if clue in name]
+        first = [stem for stem in stems if stem[1] < 2]
+        later = {stem[0][stem[1] - 2 : stem[1]] for stem in stems if stem not in first}
+        by_tail = {tail: [s for s in stems if s in first or s[0][: s[1]].endswith(tail)] for tail in later}
+        found.append((clue, first, by_tail))
+    return tuple(found)
 
 
 def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
@@ -218,14 +226,14 @@ def _is_attribute(text: str, begin: int, end: int) -> bool:
 
 
 def _find_names(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str, bool]]:
-    for clue, stems in _load_names():
+    for clue, first, by_tail in _load_names():
         if clue in clues:
             for at in find_word(lowered, clue):
-                for stem, before, is_password in stems:
+                for stem, before, is_password in by_tail.get(lowered[at - 2 : at], first):
                     if lowered.startswith(stem, at - before) and at >= before:
                         yield at - before, stem, is_password
-    if not lowered.isascii():
-        for stem in _load_foreign_names():
+    for stem in clues:
+        if not stem.isascii():
             yield from ((at, stem, True) for at in find_word(lowered, stem))
 
 
@@ -274,12 +282,12 @@ def _read_odd_password(text: str, at: int) -> str:
 
 def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
     """Passwords near their name; the budget is spent on them."""
-    if not clues.isdisjoint(_NAMES) or not lowered.isascii():
-        names = (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))
+    names = clues.intersection(_NAMES)
+    if names:
         for found in _find_all(get_pattern("beside"), text, lowered, names, budget):
             if not _STATEMENT.match(text, found.start()):
                 yield from _find_password(text, *found.span("value"), found.start(), "a password beside its name")
-        for found in _find_all(get_pattern("short"), text, lowered, ("pass", "pw"), budget):
+        for found in _find_all(get_pattern("short"), text, lowered, names.intersection(("pass", "pw")), budget):
             yield from _find_simple_password(text, found, is_prose=":" in found["how"] and not found["quote"])
         if "|" in text and "--" in text:
             yield from _find_in_tables(text)
@@ -353,7 +361,7 @@ def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Sp
 
 
 def _find_all(
-    pattern: re.Pattern[str], text: str, lowered: str, names: tuple[str, ...], budget: WorkBudget
+    pattern: re.Pattern[str], text: str, lowered: str, names: Iterable[str], budget: WorkBudget
 ) -> Iterator[re.Match[str]]:
     """Where an expression that begins with a name is in a text, none over another."""
     end = 0
