@@ -57,6 +57,7 @@ _PLAIN_KEY = re.compile(
     r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})"
     r"(?![\w+/.-]|[%^!#$*@~:]\w|\[)"
 )
+_AFTER_BLANK = re.compile(r"[ \t](?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-])")
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
 _QUOTED = re.compile(r"[ \t]{1,3}(?P<quote>')(?=[^\s']{4,100}')")
@@ -337,7 +338,9 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
     """Keys behind a name that says no more than that: only what is one by its looks."""
     for at in find_word(lowered, "key"):
         found = _PLAIN_KEY.match(text, at + 3)
-        if found is not None and (is_plain_key(found["value"]) or is_counting_key(found["value"])):
+        if (found is not None and (is_plain_key(found["value"]) or is_counting_key(found["value"]))) or (
+            (found := _AFTER_BLANK.match(text, at + 3)) is not None and is_counting_key(found["value"])
+        ):
             yield from _find_key(text, at, at + 3, found)
 
 

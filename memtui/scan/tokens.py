@@ -31,6 +31,8 @@ _PARTED = bytes(byte if chr(byte) in _WORD else 32 for byte in range(256))
 
 _ASCII = bytes(range(128))
 _FEWEST_CHARACTERS = 6  # A key has at least so many different characters; `sk-ant-aaaaaaaa` is a picture of one
+_TAIL = 24  # characters of a long value that are looked at
+_FEWEST_TURNS = 6  # letters, and digits, that count by themselves
 _JOHN_DOE = "kpvaG4gRG9lI"
 """What the name is in base64 that the signed tokens of introductions are issued to."""
 _COUNTING = re.compile(r"(?=[0-9_+/.-]{0,400}[A-Za-z])(?=.{16,400}\Z)(?:[A-Za-z0-9]+[_+/.-])*[A-Za-z0-9]+={0,2}")
@@ -182,8 +184,12 @@ def _has_few_characters(value: str) -> bool:
 
 
 def _counts(value: str) -> bool:
-    tail = value[-24:] if len(value) > 40 else value[len(value) // 4 :]
-    return count_steps(tail) > _STEPS
+    """Up or down, in letters of either case; also where letters and digits count by themselves, as in `a1b2c3d4`."""
+    tail = (value[-_TAIL:] if len(value) > 40 else value[len(value) // 4 :]).lower()
+    if count_steps(tail) > _STEPS or count_steps(tail[::-1]) > _STEPS:
+        return True
+    letters, digits = "".join(filter(str.isalpha, tail)), "".join(filter(str.isdigit, tail))
+    return min(len(letters), len(digits)) >= _FEWEST_TURNS and min(map(count_steps, (letters, digits))) > _STEPS
 
 
 def is_example(value: str) -> bool:
@@ -201,7 +207,7 @@ def is_counting_key(value: str) -> bool:
     return (
         _COUNTING.fullmatch(value) is not None
         and _counts(value)
-        and not _has_few_characters(value)
+        and not _has_few_characters(value[-_TAIL:])
         and not is_example(value)
     )
 
