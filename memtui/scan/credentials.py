@@ -75,24 +75,27 @@ def _load_neighbours() -> tuple[tuple[str, str, tuple[str, ...], re.Pattern[str]
     )
 
 
-def find_named(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
+def find_named(text: str, lowered: str, clues: frozenset[str], words: str | None = None) -> Iterator[Spot]:
     """Values that their surroundings name as a secret of a certain kind.
 
     Args:
         lowered: The text in lower case, with the same offsets.
         clues: The words that name secrets in it; see `find_clues`.
+        words: Its long words, where they are known; see `find_long_words`.
     """
     if not clues.isdisjoint(_LAST_WORDS):
-        for rule, words, keywords, part, pattern in _load_assigned():
+        for rule, description, keywords, part, pattern in _load_assigned():
             if part in text and any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
                 for found in pattern.finditer(text):
                     if not is_placeholder(found["value"]):
-                        yield Spot("secret", rule, *found.span("value"), words, found.span("value"), is_certain=True)
+                        span = found.span("value")
+                        yield Spot("secret", rule, *span, description, span, is_certain=True)
                     elif is_counting_key(found["value"]):
                         yield make_counting_spot(*found.span("value"), found.span("value"))
-    for rule, words, keywords, other, pattern in _load_neighbours():
-        if any([keyword in text for keyword in keywords]):  # noqa: C419 - a list is twice as fast
-            yield from _find_near(text, rule, words, other, pattern)
+    among = text if words is None else words
+    for rule, description, keywords, other, pattern in _load_neighbours():
+        if any([keyword in among for keyword in keywords]):  # noqa: C419 - a list is twice as fast
+            yield from _find_near(text, rule, description, other, pattern)
     if "auth" in clues:
         yield from _find_headers(text, lowered)
 

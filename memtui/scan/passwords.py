@@ -81,6 +81,8 @@ _LOUD = (("PRIVATE", ""), ("ACCESS", ""), ("SECRET", "secret"), ("TOKEN", "token
 _ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
 _STATEMENTS = ("create role", "create user", "alter role", "alter user")
 """How statements begin in which the word stands before a password."""
+_COMMANDS = (("redis-cli", ""), ("docker login", "log"), ("sshpass", "pass"))
+"""Commands with a password as an argument, and the clue that is then in the text."""
 _STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")  # what in Python is none
 _TABLE_RULE = re.compile(
     r"^[ \t]{0,8}\|?[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,40}\|?[ \t]{0,8}\r?$",
@@ -311,7 +313,7 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
         yield from _find_plain_keys(text, lowered)
     if any((not clue or clue in clues) and word in text for word, clue in _LOUD):
         yield from _find_loud_keys(text)
-    if "-" in text and " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
+    if any((not clue or clue in clues) and name in lowered for name, clue in _COMMANDS):
         for found in get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
 

@@ -148,7 +148,7 @@ def _start_detectors(text: str, spans: list[tuple[int, int]], budget: WorkBudget
     found = [find_private_keys(text), find_signed_tokens(text)]
     if words:
         found += [find_tokens(text, words), find_encoded(text, spans)]
-    found += [find_named(text, lowered, clues), find_in_files(text, clues), find_in_addresses(text)]
+    found += [find_named(text, lowered, clues, words), find_in_files(text, clues), find_in_addresses(text)]
     if numbers:
         found += [find_cards(text, outline), find_accounts(text, outline)]
     if numbers or words:
