@@ -12,7 +12,7 @@ from functools import cache
 
 from memtui.scan.ruleset import join_lines, load_rules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word, is_counting_key, is_placeholder, make_counting_spot
+from memtui.scan.tokens import find_word, is_placeholder, is_sequential_key, make_sequential_spot
 
 _ASSIGNMENT = r"[\"'`*]{0,3}[ \t]{0,4}(?::=|=>|[:=]|\bis\b)?[ \t]{0,4}[\"'`]?"
 """What may stand between a name and its value."""
@@ -90,8 +90,8 @@ def find_named(text: str, lowered: str, clues: frozenset[str], words: str | None
                     if not is_placeholder(found["value"]):
                         span = found.span("value")
                         yield Spot("secret", rule, *span, description, span, is_certain=True)
-                    elif is_counting_key(found["value"]):
-                        yield make_counting_spot(*found.span("value"), found.span("value"))
+                    elif is_sequential_key(found["value"]):
+                        yield make_sequential_spot(*found.span("value"), found.span("value"))
     among = text if words is None else words
     for rule, description, keywords, other, pattern in _load_neighbours():
         if any([keyword in among for keyword in keywords]):  # noqa: C419 - a list is twice as fast

@@ -19,7 +19,7 @@ from memtui.core.unicode import INVISIBLE
 from memtui.scan.credentials import decode_base64, find_in_addresses, find_named, find_private_keys, find_signed_tokens
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import (
-    COUNTING_RULE,
+    SEQUENTIAL_RULE,
     begins_token,
     find_clues,
     find_long_words,
@@ -64,8 +64,8 @@ def _find_decoded(decoded: str) -> Iterator[Spot]:
 
 
 def _find_issued_tokens(text: str, words: str) -> Iterator[Spot]:
-    """Tokens but for those that count: nobody encodes a placeholder or breaks it in two."""
-    return (spot for spot in find_tokens(text, words) if spot.rule != COUNTING_RULE)
+    """Tokens but for sequential ones: nobody encodes a placeholder or breaks it in two."""
+    return (spot for spot in find_tokens(text, words) if spot.rule != SEQUENTIAL_RULE)
 
 
 # Escapes, invisible characters, strings that are put together

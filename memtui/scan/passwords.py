@@ -26,7 +26,7 @@ from memtui.scan.secret_values import (
     is_weak_password,
 )
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word, is_counting_key, make_counting_spot
+from memtui.scan.tokens import find_word, is_sequential_key, make_sequential_spot
 from memtui.scan.weak_passwords import RULE as WEAK_RULE
 from memtui.scan.weak_passwords import is_beside_production, is_word_with_digits
 from memtui.scan.work_budget import WorkBudget
@@ -144,9 +144,9 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             continue  # the name of a resource, such as `arn:…:secret:…`
         if not budget.spend(len(value)):
             return
-        if not is_password and is_counting_key(value):
+        if not is_password and is_sequential_key(value):
             seen = until or at + len(value)
-            yield make_counting_spot(begin, seen, (at, seen))
+            yield make_sequential_spot(begin, seen, (at, seen))
             continue
         if sign.is_blank:
             is_found = is_plain_key(value)
@@ -340,8 +340,8 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
     """Keys behind a name that says no more than that: only what is one by its looks."""
     for at in find_word(lowered, "key"):
         found = _PLAIN_KEY.match(text, at + 3)
-        if (found is not None and (is_plain_key(found["value"]) or is_counting_key(found["value"]))) or (
-            (found := _AFTER_BLANK.match(text, at + 3)) is not None and is_counting_key(found["value"])
+        if (found is not None and (is_plain_key(found["value"]) or is_sequential_key(found["value"]))) or (
+            (found := _AFTER_BLANK.match(text, at + 3)) is not None and is_sequential_key(found["value"])
         ):
             yield from _find_key(text, at, at + 3, found)
 
@@ -349,7 +349,7 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
 def _find_loud_keys(text: str) -> Iterator[Spot]:
     """Keys behind a word in capitals, with hardly a sign between, as in a list that somebody has written by hand."""
     for found in get_pattern("loud").finditer(text):
-        if is_plain_key(found["value"]) or is_counting_key(found["value"]):
+        if is_plain_key(found["value"]) or is_sequential_key(found["value"]):
             yield from _find_key(text, found.start(), found.start("value"), found)
 
 
@@ -359,8 +359,8 @@ def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Sp
     before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : end]  # also of `File key: …`
     name = {word.upper() for word in _WORD.findall(before)}
     if name.isdisjoint(get_words("public_keys")) and name.isdisjoint(map(str.upper, get_words("other_names"))):
-        if is_counting_key(found["value"]):
-            yield make_counting_spot(begin, found.end("value"), found.span("value"))
+        if is_sequential_key(found["value"]):
+            yield make_sequential_spot(begin, found.end("value"), found.span("value"))
         else:
             yield Spot("secret", _RULE, begin, found.end("value"), "a key in an assignment", found.span("value"))
 

@@ -15,7 +15,7 @@ from memtui.scan.passwords import find_assigned, find_beside
 from memtui.scan.personal import find_accounts, find_cards, find_national_ids
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import COUNTING_RULE, find_clues, find_long_words, find_tokens, join_words, lower_text
+from memtui.scan.tokens import SEQUENTIAL_RULE, find_clues, find_long_words, find_tokens, join_words, lower_text
 from memtui.scan.work_budget import WorkBudget
 
 
@@ -30,7 +30,7 @@ def find_secrets(text: str, budget: WorkBudget | None = None) -> Iterator[Spot]:
     yield from _merge_overlaps([*others, *plain]) if others else plain
 
 
-_BY_NAME = ("password-assignment", "weak-password", COUNTING_RULE)
+_BY_NAME = ("password-assignment", "weak-password", SEQUENTIAL_RULE)
 _WORK = 8_000_000
 """Characters of a text that are looked at again, as a part of something else."""
 _MOST = 20_000

@@ -35,10 +35,10 @@ _TAIL = 24  # characters of a long value that are looked at
 _FEWEST_TURNS = 6  # letters, and digits, that count by themselves
 _JOHN_DOE = "kpvaG4gRG9lI"
 """What the name is in base64 that the signed tokens of introductions are issued to."""
-_COUNTING = re.compile(r"(?=[0-9_+/.-]{0,400}[A-Za-z])(?=.{16,400}\Z)(?:[A-Za-z0-9]+[_+/.-])*[A-Za-z0-9]+={0,2}")
+_SEQUENTIAL = re.compile(r"(?=[0-9_+/.-]{0,400}[A-Za-z])(?=.{16,400}\Z)(?:[A-Za-z0-9]+[_+/.-])*[A-Za-z0-9]+={0,2}")
 _STEPS = 0.5  # how many of its characters may follow the one before, as in `abcdef` and `123456`
 
-COUNTING_RULE = "counting-key"
+SEQUENTIAL_RULE = "sequential-key"
 
 _CLUES = (
     "pass", "pw", "key", "secret", "token", "cred", "log", "auth",
@@ -129,8 +129,8 @@ def find_tokens(text: str, words: str) -> Iterator[Spot]:
             group = "value" if "value" in form.pattern.groupindex else 0
             value = found.group(group)
             if is_placeholder(value):
-                if is_counting_key(value):
-                    yield make_counting_spot(found.start(), found.end(), found.span(group))
+                if is_sequential_key(value):
+                    yield make_sequential_spot(found.start(), found.end(), found.span(group))
             elif form.check is None or form.check(value):
                 certain = bool(form.keywords)
                 spot = Spot(
@@ -171,19 +171,19 @@ def join_words(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows how a secret looks, as documentation and examples do."""
-    return counts_or_repeats(value) or is_example(value)
+    return is_regular(value) or is_example(value)
 
 
-def counts_or_repeats(value: str) -> bool:
+def is_regular(value: str) -> bool:
     """Whether the characters of a value follow one another, or are few, as a generator's never are."""
-    return _has_few_characters(value) or _counts(value)
+    return _has_few_characters(value) or _is_sequential(value)
 
 
 def _has_few_characters(value: str) -> bool:
     return len(set(value[:400])) < min(_FEWEST_CHARACTERS, max(2, len(value) // 2))
 
 
-def _counts(value: str) -> bool:
+def _is_sequential(value: str) -> bool:
     """Up or down, in letters of either case; also where letters and digits count by themselves, as in `a1b2c3d4`."""
     tail = (value[-_TAIL:] if len(value) > 40 else value[len(value) // 4 :]).lower()
     if count_steps(tail) > _STEPS or count_steps(tail[::-1]) > _STEPS:
@@ -199,22 +199,22 @@ def is_example(value: str) -> bool:
     return _JOHN_DOE in value or any(map(_is_word, words))
 
 
-def is_counting_key(value: str) -> bool:
+def is_sequential_key(value: str) -> bool:
     """Whether a value has the length and the characters of a key, and they follow one another, as in `abcdef123456`.
 
     What repeats one character or a few is a placeholder for everybody, and none.
     """
     return (
-        _COUNTING.fullmatch(value) is not None
-        and _counts(value)
+        _SEQUENTIAL.fullmatch(value) is not None
+        and _is_sequential(value)
         and not _has_few_characters(value[-_TAIL:])
         and not is_example(value)
     )
 
 
-def make_counting_spot(start: int, end: int, masked: tuple[int, int]) -> Spot:
+def make_sequential_spot(start: int, end: int, masked: tuple[int, int]) -> Spot:
     """Such a value as a spot: a placeholder, or a key that anybody can guess."""
-    return Spot("secret", COUNTING_RULE, start, end, "a key that counts", masked)
+    return Spot("secret", SEQUENTIAL_RULE, start, end, "a key of sequential characters", masked)
 
 
 def _is_word(written: str) -> bool:

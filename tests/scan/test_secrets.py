@@ -173,9 +173,9 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
         "TWILIO_AUTH_TOKEN=01234567" + "89abcdef0123456789abcdef",
     ],
 )
-def test_a_key_that_counts_is_no_secret_to_act_on_but_a_remark(text: str) -> None:
+def test_a_key_of_sequential_characters_is_a_remark_and_no_secret_to_act_on(text: str) -> None:
     spot = next(find_secrets(text))
-    assert _rules(text) == [tokens.COUNTING_RULE]
+    assert _rules(text) == [tokens.SEQUENTIAL_RULE]
     assert not spot.is_certain
     assert secrets.find_new_secrets("", text) == []
     assert find_flags(text, "a.md") == frozenset()
