@@ -12,7 +12,7 @@ from functools import cache
 
 from memtui.scan.ruleset import join_lines, load_rules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word, is_placeholder
+from memtui.scan.tokens import find_word, is_placeholder, is_sequential_key, make_sequential_spot
 
 _ASSIGNMENT = r"[\"'`*]{0,3}[ \t]{0,4}(?::=|=>|[:=]|\bis\b)?[ \t]{0,4}[\"'`]?"
 """What may stand between a name and its value."""
@@ -38,13 +38,14 @@ _LAST_WORDS = ("key", "token")
 
 
 @cache
-def _load_assigned() -> tuple[tuple[str, str, tuple[str, ...], re.Pattern[str]], ...]:
-    """Of each form that a name precedes the rule, its description, its keywords and the whole."""
+def _load_assigned() -> tuple[tuple[str, str, tuple[str, ...], str, re.Pattern[str]], ...]:
+    """Of each form that a name precedes the rule, its description, its keywords, a text in each, and the whole."""
     return tuple(
         (
             entry.id,
             form["description"],
             tuple(form["keywords"]),
+            form.get("contains", ""),
             re.compile(
                 rf"(?:{join_lines(form['assigned_to'])}){_ASSIGNMENT}(?P<value>{join_lines(form['regex'])})",
                 re.IGNORECASE,
@@ -74,22 +75,27 @@ def _load_neighbours() -> tuple[tuple[str, str, tuple[str, ...], re.Pattern[str]
     )
 
 
-def find_named(text: str, lowered: str, clues: frozenset[str]) -> Iterator[Spot]:
+def find_named(text: str, lowered: str, clues: frozenset[str], words: str | None = None) -> Iterator[Spot]:
     """Values that their surroundings name as a secret of a certain kind.
 
     Args:
         lowered: The text in lower case, with the same offsets.
         clues: The words that name secrets in it; see `find_clues`.
+        words: Its long words, where they are known; see `find_long_words`.
     """
     if not clues.isdisjoint(_LAST_WORDS):
-        for rule, words, keywords, pattern in _load_assigned():
-            if any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
+        for rule, description, keywords, part, pattern in _load_assigned():
+            if part in text and any([keyword in lowered for keyword in keywords]):  # noqa: C419 - a list is twice as fast
                 for found in pattern.finditer(text):
                     if not is_placeholder(found["value"]):
-                        yield Spot("secret", rule, *found.span("value"), words, found.span("value"), is_certain=True)
-    for rule, words, keywords, other, pattern in _load_neighbours():
-        if any([keyword in text for keyword in keywords]):  # noqa: C419 - a list is twice as fast
-            yield from _find_near(text, rule, words, other, pattern)
+                        span = found.span("value")
+                        yield Spot("secret", rule, *span, description, span, is_certain=True)
+                    elif is_sequential_key(found["value"]):
+                        yield make_sequential_spot(*found.span("value"), found.span("value"))
+    among = text if words is None else words
+    for rule, description, keywords, other, pattern in _load_neighbours():
+        if any([keyword in among for keyword in keywords]):  # noqa: C419 - a list is twice as fast
+            yield from _find_near(text, rule, description, other, pattern)
     if "auth" in clues:
         yield from _find_headers(text, lowered)
 

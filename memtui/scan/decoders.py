@@ -18,7 +18,16 @@ from itertools import chain, pairwise, takewhile
 from memtui.core.unicode import INVISIBLE
 from memtui.scan.credentials import decode_base64, find_in_addresses, find_named, find_private_keys, find_signed_tokens
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import begins_token, find_clues, find_long_words, find_tokens, join_words, lower_text
+from memtui.scan.tokens import (
+    SEQUENTIAL_RULE,
+    begins_token,
+    find_clues,
+    find_long_words,
+    find_tokens,
+    get_other_letters,
+    join_words,
+    lower_text,
+)
 from memtui.scan.work_budget import WorkBudget
 
 Span = tuple[int, int]
@@ -50,8 +59,13 @@ def find_encoded(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Spot]:
 def _find_decoded(decoded: str) -> Iterator[Spot]:
     yield from find_private_keys(decoded)
     yield from find_signed_tokens(decoded)
-    yield from find_tokens(decoded, join_words(decoded, find_long_words(decoded)))
+    yield from _find_issued_tokens(decoded, join_words(decoded, find_long_words(decoded)))
     yield from find_in_addresses(decoded)
+
+
+def _find_issued_tokens(text: str, words: str) -> Iterator[Spot]:
+    """Tokens but for sequential ones: nobody encodes a placeholder or breaks it in two."""
+    return (spot for spot in find_tokens(text, words) if spot.rule != SEQUENTIAL_RULE)
 
 
 # Escapes, invisible characters, strings that are put together
@@ -139,7 +153,7 @@ def _compile_others(*, is_quoted: bool, is_unseen: bool) -> re.Pattern[str]:
 
 def decode_lines(text: str) -> Iterator[DecodedText]:
     """The lines of a text that are read differently than they stand there: in all, and but for what nobody sees."""
-    is_unseen = not text.isascii() and _INVISIBLE_ONLY.search(text) is not None
+    is_unseen = not text.isascii() and _INVISIBLE_ONLY.search(get_other_letters(text)) is not None
     is_quoted = any([pattern.search(text) is not None for pattern in _ANY_QUOTED])  # noqa: C419 - twice as fast
     if is_quoted or is_unseen or "\\" in text or "%" in text or "&" in text:
         decoded = DecodedText(_split_lines(text, _compile_others(is_quoted=is_quoted, is_unseen=is_unseen)))
@@ -290,7 +304,7 @@ def _find_first_key(text: str, pieces: Sequence[Span], budget: WorkBudget) -> tu
         least = len(words.rstrip(_SIGNS))
         if not budget.spend(len(words)):
             return found, count - 1
-        spots = chain(find_tokens(words, words), find_signed_tokens(words))
+        spots = chain(_find_issued_tokens(words, words), find_signed_tokens(words))
         longer = next((spot for spot in spots if spot.start < head and spot.end >= least), None)
         if longer is None and found is not None:
             return found, count - 1

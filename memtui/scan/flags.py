@@ -46,9 +46,10 @@ def _load_finders() -> "Mapping[str, Callable[[str, str], Iterator[Spot]]]":
     from memtui.scan.injection import find_injections  # noqa: PLC0415 - start-up
     from memtui.scan.secrets import find_secrets  # noqa: PLC0415 - start-up
     from memtui.scan.syntax import find_broken  # noqa: PLC0415 - start-up
+    from memtui.scan.tokens import SEQUENTIAL_RULE  # noqa: PLC0415 - start-up
 
     return {
-        "secret": lambda text, _: find_secrets(text),
+        "secret": lambda text, _: (spot for spot in find_secrets(text) if spot.rule != SEQUENTIAL_RULE),
         "hidden": find_hidden,
         "planted": find_injections,
         "broken": find_broken,

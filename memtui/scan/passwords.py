@@ -7,7 +7,7 @@ kinds of characters at least.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from memtui.scan.secret_values import (
     is_weak_password,
 )
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word
+from memtui.scan.tokens import find_word, is_sequential_key, make_sequential_spot
 from memtui.scan.weak_passwords import RULE as WEAK_RULE
 from memtui.scan.weak_passwords import is_beside_production, is_word_with_digits
 from memtui.scan.work_budget import WorkBudget
@@ -54,8 +54,10 @@ _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
 """What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
-    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-])"
+    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})"
+    r"(?![\w+/.-]|[%^!#$*@~:]\w|\[)"
 )
+_AFTER_BLANK = re.compile(r"[ \t](?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-])")
 _BLANK = re.compile(r"[ \t]{1,3}(?:[-–][ \t]{1,3})?(?P<quote>[\"'`]?)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PWD|PASS)")
 _QUOTED = re.compile(r"[ \t]{1,3}(?P<quote>')(?=[^\s']{4,100}')")
@@ -66,16 +68,21 @@ _ODD = re.compile(r"[^\s\"'`<$%&*~!?\[({|/\\.:,;=+-]\S{7,63}(?=[ \t]*(?:\r?\n|\Z
 """What stands to the end of a line: behind it comes no code."""
 _SIGN = re.compile(r"[^\w./,:-]")
 _CODE = re.compile(r"\w[\[({]\w*[\])}]|[\[({<]\w*[\])}>]|=>|://|&&|\|\||[])}>;]\Z|\w\.\w+\(|[\"'`]\Z|@[\w-]+\.\w|=|\\")
+_NO_KEY = re.compile(r"[\^!#$()\[\]{}*?<>;\\]|%(?![0-9A-Fa-f]{2})")
+"""What is in no key and no token, but in passwords."""
 _SIGNS = ("=", ":=", "::=", ":::=", "?=", "=>", "==")
 
-_NAMES = ("pass", "pw", "kennwort", "senha")
-_OTHER_NAMES = ("contraseña", "mot de passe", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호")
-"""How names begin beside which passwords stand; of those with letters of their own only where a text has such."""
+_NAMES = (
+    "pass", "pw", "kennwort", "senha", "contraseña", "пароль", "كلمة المرور", "密码", "密碼", "パスワード", "비밀번호",
+)  # fmt: skip
+"""How names begin beside which passwords stand."""
 _LOUD = (("PRIVATE", ""), ("ACCESS", ""), ("SECRET", "secret"), ("TOKEN", "token"), ("KEY", "key"))
 """Words in capitals behind which keys stand, and the clue that is then in the text."""
 _ACCOUNTS = ("login", "log in", "cred", "zugang", "anmeldung")
 _STATEMENTS = ("create role", "create user", "alter role", "alter user")
 """How statements begin in which the word stands before a password."""
+_COMMANDS = (("redis-cli", ""), ("docker login", "log"), ("sshpass", "pass"))
+"""Commands with a password as an argument, and the clue that is then in the text."""
 _STATEMENT = re.compile(r"pass[ \t]{0,3}\r?\n")  # what in Python is none
 _TABLE_RULE = re.compile(
     r"^[ \t]{0,8}\|?[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}(?:\|[ \t]{0,8}:?-{2,200}:?[ \t]{0,8}){1,40}\|?[ \t]{0,8}\r?$",
@@ -86,20 +93,26 @@ _MOST = 200
 _ROWS = 200
 
 
+_Stems = list[tuple[str, int, bool]]
+
+
 @cache
-def _load_names() -> tuple[tuple[str, list[tuple[str, int, bool]]], ...]:
-    """Names of secrets by the clue that is in each, where in it, and whether they name a password."""
+def _load_names() -> tuple[tuple[str, _Stems, dict[str, _Stems]], ...]:
+    """Names of secrets by the clue that is in each, where in it, and whether they name a password.
+
+    First those of which it is the beginning, then all that may be there by the two characters before it.
+    """
     entry = load_rules("secrets")[_RULE]
     passwords, keys = entry.get_words("passwords"), entry.get_words("keys")
     names = [name for name in (*passwords, *keys) if name.isascii()]
-    return tuple(
-        (clue, [(name, name.index(clue), name in passwords) for name in names if clue in name]) for clue in _CLUES
-    )
-
-
-@cache
-def _load_foreign_names() -> tuple[str, ...]:
-    return tuple(name for name in load_rules("secrets")[_RULE].get_words("passwords") if not name.isascii())
+    found = []
+    for clue in _CLUES:
+        stems = [(name, name.index(clue), name in passwords) for name in names if clue in name]
+        first = [stem for stem in stems if stem[1] < 2]
+        later = {stem[0][stem[1] - 2 : stem[1]] for stem in stems if stem not in first}
+        by_tail = {tail: [s for s in stems if s in first or s[0][: s[1]].endswith(tail)] for tail in later}
+        found.append((clue, first, by_tail))
+    return tuple(found)
 
 
 def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
@@ -115,7 +128,7 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
         if not _is_name(text[begin:end], stem):
             continue
         sign = _match_sign(text, begin, end, is_password=is_password)
-        if sign is None:
+        if sign is None or (sign.is_assignment and _is_attribute(text, begin, end)):
             continue
         quote, at = sign.quote, sign.end
         until = 0
@@ -131,8 +144,14 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             continue  # the name of a resource, such as `arn:…:secret:…`
         if not budget.spend(len(value)):
             return
+        if not is_password and is_sequential_key(value):
+            seen = until or at + len(value)
+            yield make_sequential_spot(begin, seen, (at, seen))
+            continue
         if sign.is_blank:
             is_found = is_plain_key(value)
+        elif not (is_password or "secret" in text[begin:end].lower()) and _NO_KEY.search(value):
+            is_found = False
         else:
             is_found = is_secret(value, is_password=is_password, is_prose=sign.is_prose)
             if not is_found and not is_password:
@@ -155,9 +174,9 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
 
 
 def _is_masked(text: str, begin: int, end: int) -> bool:
-    """Whether somebody has masked the rest of a value; what is printed in bold italics is not."""
+    """Whether somebody has masked or cut the rest of a value; what is printed in bold italics is not."""
     line = text[text.rfind("\n", max(0, begin - 200), begin) + 1 : begin]
-    return text.startswith("***", end) and "***" not in line
+    return text.startswith(("...", "…"), end) or (text.startswith("***", end) and "***" not in line)
 
 
 class _Sign(NamedTuple):
@@ -167,6 +186,7 @@ class _Sign(NamedTuple):
         quote: The quote before the value; empty where there is none.
         end: Where the value begins.
         is_blank: Whether it is nothing but a blank.
+        is_assignment: Whether it is a colon, a sign of equality or a word that means one.
     """
 
     quote: str
@@ -174,6 +194,7 @@ class _Sign(NamedTuple):
     is_prose: bool = False
     is_tag: bool = False
     is_blank: bool = False
+    is_assignment: bool = False
 
 
 def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign | None:
@@ -197,18 +218,25 @@ def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign 
     if groups.get("of") and not is_password:
         return None
     quote = found["quote"]
-    return _Sign(quote, found.end(), is_prose=not quote and (groups.get("how") or "=") not in _SIGNS)
+    how = groups.get("how")
+    return _Sign(quote, found.end(), is_prose=not quote and (how or "=") not in _SIGNS, is_assignment=how is not None)
+
+
+def _is_attribute(text: str, begin: int, end: int) -> bool:
+    """Whether a name is the value of an attribute itself, as in `type="password" :rules="rules"`."""
+    quote = text[begin - 1 : begin]
+    return quote in ('"', "'") and text[begin - 2 : begin - 1] == "=" and text[end : end + 1] == quote
 
 
 def _find_names(lowered: str, clues: frozenset[str]) -> Iterator[tuple[int, str, bool]]:
-    for clue, stems in _load_names():
+    for clue, first, by_tail in _load_names():
         if clue in clues:
             for at in find_word(lowered, clue):
-                for stem, before, is_password in stems:
+                for stem, before, is_password in by_tail.get(lowered[at - 2 : at], first):
                     if lowered.startswith(stem, at - before) and at >= before:
                         yield at - before, stem, is_password
-    if not lowered.isascii():
-        for stem in _load_foreign_names():
+    for stem in clues:
+        if not stem.isascii():
             yield from ((at, stem, True) for at in find_word(lowered, stem))
 
 
@@ -257,12 +285,12 @@ def _read_odd_password(text: str, at: int) -> str:
 
 def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudget) -> Iterator[Spot]:
     """Passwords near their name; the budget is spent on them."""
-    if not clues.isdisjoint(_NAMES) or not lowered.isascii():
-        names = (*_NAMES, *(_OTHER_NAMES if not lowered.isascii() else ()))
+    names = clues.intersection(_NAMES)
+    if names:
         for found in _find_all(get_pattern("beside"), text, lowered, names, budget):
             if not _STATEMENT.match(text, found.start()):
                 yield from _find_password(text, *found.span("value"), found.start(), "a password beside its name")
-        for found in _find_all(get_pattern("short"), text, lowered, ("pass", "pw"), budget):
+        for found in _find_all(get_pattern("short"), text, lowered, names.intersection(("pass", "pw")), budget):
             yield from _find_simple_password(text, found, is_prose=":" in found["how"] and not found["quote"])
         if "|" in text and "--" in text:
             yield from _find_in_tables(text)
@@ -285,7 +313,7 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
         yield from _find_plain_keys(text, lowered)
     if any((not clue or clue in clues) and word in text for word, clue in _LOUD):
         yield from _find_loud_keys(text)
-    if "-" in text and " -" in text and any(name in lowered for name in ("redis-cli", "docker login", "sshpass")):
+    if any((not clue or clue in clues) and name in lowered for name, clue in _COMMANDS):
         for found in get_pattern("command").finditer(text):
             yield from _find_password(text, *found.span("value"), found.start(), "a password on a command line")
 
@@ -312,14 +340,16 @@ def _find_plain_keys(text: str, lowered: str) -> Iterator[Spot]:
     """Keys behind a name that says no more than that: only what is one by its looks."""
     for at in find_word(lowered, "key"):
         found = _PLAIN_KEY.match(text, at + 3)
-        if found is not None and is_plain_key(found["value"]):
+        if (found is not None and (is_plain_key(found["value"]) or is_sequential_key(found["value"]))) or (
+            (found := _AFTER_BLANK.match(text, at + 3)) is not None and is_sequential_key(found["value"])
+        ):
             yield from _find_key(text, at, at + 3, found)
 
 
 def _find_loud_keys(text: str) -> Iterator[Spot]:
     """Keys behind a word in capitals, with hardly a sign between, as in a list that somebody has written by hand."""
     for found in get_pattern("loud").finditer(text):
-        if is_plain_key(found["value"]):
+        if is_plain_key(found["value"]) or is_sequential_key(found["value"]):
             yield from _find_key(text, found.start(), found.start("value"), found)
 
 
@@ -329,11 +359,14 @@ def _find_key(text: str, at: int, end: int, found: re.Match[str]) -> Iterator[Sp
     before = text[max(0, begin - _NEXT_WORD, text.rfind("\n", 0, begin) + 1) : end]  # also of `File key: …`
     name = {word.upper() for word in _WORD.findall(before)}
     if name.isdisjoint(get_words("public_keys")) and name.isdisjoint(map(str.upper, get_words("other_names"))):
-        yield Spot("secret", _RULE, begin, found.end("value"), "a key in an assignment", found.span("value"))
+        if is_sequential_key(found["value"]):
+            yield make_sequential_spot(begin, found.end("value"), found.span("value"))
+        else:
+            yield Spot("secret", _RULE, begin, found.end("value"), "a key in an assignment", found.span("value"))
 
 
 def _find_all(
-    pattern: re.Pattern[str], text: str, lowered: str, names: tuple[str, ...], budget: WorkBudget
+    pattern: re.Pattern[str], text: str, lowered: str, names: Iterable[str], budget: WorkBudget
 ) -> Iterator[re.Match[str]]:
     """Where an expression that begins with a name is in a text, none over another."""
     end = 0

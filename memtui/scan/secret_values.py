@@ -81,6 +81,8 @@ def is_secret(value: str, *, is_password: bool, is_prose: bool) -> bool:
         return False
     if (
         get_pattern("reference").match(value)
+        or get_pattern("condition").fullmatch(value)
+        or get_pattern("own_name" if is_password else "own_name_of_key").fullmatch(value)
         or (get_pattern("name").fullmatch(bare) and not _is_code_of_capitals(bare))
         or get_pattern("camel_case").fullmatch(bare)
         or get_pattern("identifier").fullmatch(value)
@@ -126,6 +128,7 @@ def is_weak_password(value: str) -> bool:
         _WEAK.fullmatch(value) is not None
         and value not in get_words("other_values")
         and get_pattern("placeholder").search(value) is None
+        and get_pattern("own_name").fullmatch(value) is None
         and not is_placeholder(value)
     )
 

@@ -15,7 +15,7 @@ from memtui.scan.passwords import find_assigned, find_beside
 from memtui.scan.personal import find_accounts, find_cards, find_national_ids
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_clues, find_long_words, find_tokens, join_words, lower_text
+from memtui.scan.tokens import SEQUENTIAL_RULE, find_clues, find_long_words, find_tokens, join_words, lower_text
 from memtui.scan.work_budget import WorkBudget
 
 
@@ -30,7 +30,7 @@ def find_secrets(text: str, budget: WorkBudget | None = None) -> Iterator[Spot]:
     yield from _merge_overlaps([*others, *plain]) if others else plain
 
 
-_BY_NAME = ("password-assignment", "weak-password")
+_BY_NAME = ("password-assignment", "weak-password", SEQUENTIAL_RULE)
 _WORK = 8_000_000
 """Characters of a text that are looked at again, as a part of something else."""
 _MOST = 20_000
@@ -148,7 +148,7 @@ def _start_detectors(text: str, spans: list[tuple[int, int]], budget: WorkBudget
     found = [find_private_keys(text), find_signed_tokens(text)]
     if words:
         found += [find_tokens(text, words), find_encoded(text, spans)]
-    found += [find_named(text, lowered, clues), find_in_files(text, clues), find_in_addresses(text)]
+    found += [find_named(text, lowered, clues, words), find_in_files(text, clues), find_in_addresses(text)]
     if numbers:
         found += [find_cards(text, outline), find_accounts(text, outline)]
     if numbers or words:

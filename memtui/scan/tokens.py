@@ -29,10 +29,16 @@ _OF_KEYS = bytes(120 if chr(byte) in _WORD or byte in b"+/=.~$:@%-?!" else 32 fo
 _NOT_SMALL = re.compile(r"[0-9A-Z]")  # no key is of small letters alone; addresses and names in code are
 _PARTED = bytes(byte if chr(byte) in _WORD else 32 for byte in range(256))
 
+_ASCII = bytes(range(128))
 _FEWEST_CHARACTERS = 6  # A key has at least so many different characters; `sk-ant-aaaaaaaa` is a picture of one
+_TAIL = 24  # characters of a long value that are looked at
+_FEWEST_TURNS = 6  # letters, and digits, that count by themselves
 _JOHN_DOE = "kpvaG4gRG9lI"
 """What the name is in base64 that the signed tokens of introductions are issued to."""
+_SEQUENTIAL = re.compile(r"(?=[0-9_+/.-]{0,400}[A-Za-z])(?=.{16,400}\Z)(?:[A-Za-z0-9]+[_+/.-])*[A-Za-z0-9]+={0,2}")
 _STEPS = 0.5  # how many of its characters may follow the one before, as in `abcdef` and `123456`
+
+SEQUENTIAL_RULE = "sequential-key"
 
 _CLUES = (
     "pass", "pw", "key", "secret", "token", "cred", "log", "auth",
@@ -122,7 +128,10 @@ def find_tokens(text: str, words: str) -> Iterator[Spot]:
                 continue
             group = "value" if "value" in form.pattern.groupindex else 0
             value = found.group(group)
-            if not is_placeholder(value) and (form.check is None or form.check(value)):
+            if is_placeholder(value):
+                if is_sequential_key(value):
+                    yield make_sequential_spot(found.start(), found.end(), found.span(group))
+            elif form.check is None or form.check(value):
                 certain = bool(form.keywords)
                 spot = Spot(
                     "secret", form.rule, found.start(), found.end(), form.description, found.span(group), certain
@@ -162,16 +171,50 @@ def join_words(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows how a secret looks, as documentation and examples do."""
-    if _JOHN_DOE in value:
+    return is_regular(value) or is_example(value)
+
+
+def is_regular(value: str) -> bool:
+    """Whether the characters of a value follow one another, or are few, as a generator's never are."""
+    return _has_few_characters(value) or _is_sequential(value)
+
+
+def _has_few_characters(value: str) -> bool:
+    return len(set(value[:400])) < min(_FEWEST_CHARACTERS, max(2, len(value) // 2))
+
+
+def _is_sequential(value: str) -> bool:
+    """Up or down, in letters of either case; also where letters and digits count by themselves, as in `a1b2c3d4`."""
+    tail = (value[-_TAIL:] if len(value) > 40 else value[len(value) // 4 :]).lower()
+    if count_steps(tail) > _STEPS or count_steps(tail[::-1]) > _STEPS:
         return True
-    fewest = min(_FEWEST_CHARACTERS, max(2, len(value) // 2))
-    if len(set(value[:400])) < fewest:
-        return True
-    tail = value[-24:] if len(value) > 40 else value[len(value) // 4 :]
-    if count_steps(tail) > _STEPS:
-        return True
+    letters, digits = "".join(filter(str.isalpha, tail)), "".join(filter(str.isdigit, tail))
+    return min(len(letters), len(digits)) >= _FEWEST_TURNS and min(map(count_steps, (letters, digits))) > _STEPS
+
+
+def is_example(value: str) -> bool:
+    """Whether a value says that it is none: with `your`, `example` or an ellipsis in it."""
     allowed = load_rules("secrets").allowed
-    return any(_is_word(word) for pattern in allowed for word in pattern.findall(value[:4_000]))
+    words = (word for pattern in allowed for word in pattern.findall(value[:4_000]))
+    return _JOHN_DOE in value or any(map(_is_word, words))
+
+
+def is_sequential_key(value: str) -> bool:
+    """Whether a value has the length and the characters of a key, and they follow one another, as in `abcdef123456`.
+
+    What repeats one character or a few is a placeholder for everybody, and none.
+    """
+    return (
+        _SEQUENTIAL.fullmatch(value) is not None
+        and _is_sequential(value)
+        and not _has_few_characters(value[-_TAIL:])
+        and not is_example(value)
+    )
+
+
+def make_sequential_spot(start: int, end: int, masked: tuple[int, int]) -> Spot:
+    """Such a value as a spot: a placeholder, or a key that anybody can guess."""
+    return Spot("secret", SEQUENTIAL_RULE, start, end, "a key of sequential characters", masked)
 
 
 def _is_word(written: str) -> bool:
@@ -202,8 +245,27 @@ def lower_text(text: str) -> str:
 
 
 def find_clues(lowered: str) -> frozenset[str]:
-    """What of the words that name secrets is in a text: looked for once, for all that look for such names."""
-    return frozenset([clue for clue in _CLUES if clue in lowered])
+    """What of the words that name secrets is in a text: looked for once, for all that look for such names.
+
+    Of names that are not of ASCII alone it is only known that their other letters are there.
+    """
+    found = [clue for clue in _CLUES if clue in lowered]
+    if not lowered.isascii():
+        others = get_other_letters(lowered)
+        found += [name for name, letters in _load_foreign_names() if letters in others]
+    return frozenset(found)
+
+
+@cache
+def _load_foreign_names() -> tuple[tuple[str, str], ...]:
+    """Names of secrets that are not of ASCII alone, and their letters that are none."""
+    words = load_rules("secrets")["password-assignment"].get_words("passwords")
+    return tuple((name, get_other_letters(name)) for name in words if not name.isascii())
+
+
+def get_other_letters(text: str) -> str:
+    """The characters of a text that are not of ASCII: mostly few, and found ten times as fast as by a search."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def find_word(lowered: str, word: str) -> list[int]:

@@ -14,6 +14,7 @@ from memtui.scan.checksums import (
     encode_base58,
     find_check,
 )
+from memtui.scan.flags import find_flags
 from memtui.scan.samples import make_sample
 from memtui.scan.secrets import find_secrets
 from memtui.scan.spots import Spot
@@ -163,6 +164,65 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "API_KEY=abcdef12" + "34567890abcdef",
+        "team_token: 'ABCDEFGH" + "IJKLMNOPQRSTUVWX12345678'",
+        "team SECRET abcd1234" + "efgh5678ijkl9012",
+        "team_key=123456ab" + "cdefghijklmnop=",
+        "key: value12345678901234",
+        "AKIA" + "ABCDEFGHIJKLMNOP",
+        "TWILIO_AUTH_TOKEN=01234567" + "89abcdef0123456789abcdef",
+    ],
+)
+def test_a_key_of_sequential_characters_is_a_remark_and_no_secret_to_act_on(text: str) -> None:
+    spot = next(find_secrets(text))
+    assert _rules(text) == [tokens.SEQUENTIAL_RULE]
+    assert not spot.is_certain
+    assert secrets.find_new_secrets("", text) == []
+    assert find_flags(text, "a.md") == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token: " + "0" * 32,
+        "AKIA" + "Z" * 16,
+        "api_key = 'aaaa" + "aaaaaaaaaaaaaaaa'",
+        "api_key = 12345678901234567890",
+        "sk-ant-your-key-abcdefghijklmnop",
+        "token ---------------------",
+        "the token abcdefgh",
+    ],
+)
+def test_a_plain_placeholder_is_not_told_at_all(text: str) -> None:
+    assert _rules(text) == []
+
+
+@pytest.mark.parametrize("other", ["%", "^", "#"])
+def test_a_sign_that_only_passwords_have_makes_no_key(other: str) -> None:
+    value = _KEY[:9] + other + "z" + _KEY[9:]
+    assert _rules(f"api_key = '{value}'") == []
+    assert _rules(f"client_secret = '{value}'") == ["password-assignment"]
+
+
+def test_a_key_in_percent_encoding_is_one() -> None:
+    assert _rules("https://api.example.com/x?api_key=" + _KEY[:9] + "%2B" + _KEY[9:]) == ["password-assignment"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<Field name="password" type="password" :rules="rules8" />',
+        "password: 'required|min:8',",
+        "DB_PASSWORD= FILTER=unit2 npm test",
+        "encrypted_key: '" + _KEY + "'",
+        "https://USER:APITOKEN@ci.example.com/job",
+        "mysql://my-user:my-password@localhost/my-db",
+        "DB_PASSWORD=dbpassword",
+        "secret: 'deployhooksecret12'",
+        "apiKey: 'base64EncodedKey'",
+        "export OP_TOKEN=" + _KEY + "...",
+        "http://127.1.1.1:80\\@@127.2.2.2:80/",
+        'KEY="-----BEGIN ' + 'RSA PRIVATE KEY-----\\nHkVN9…\\n-----END RSA PRIVATE KEY-----"',
         "password: ${DB_PASSWORD}",
         "rootPassword=<Password>\nbindDN1=cn=Directory Manager1",
         "docker run -e ADMIN_PASSWORD=<admin_password> -e DB=db -p 80 oracle/platform:12.2.1.3",
@@ -233,7 +293,6 @@ def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
         "password: 2026-03-05",
         "Password reset: 30 minutes",
         "token: 1.2.3-beta4",
-        "key: value12345678901234",
         "the token is refreshed every 15 minutes",
         "secret santa: draw on the 12th",
         "api key: ask Mei2",
