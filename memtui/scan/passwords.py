@@ -20,6 +20,7 @@ from memtui.scan.secret_values import (
     get_words,
     is_digest_key,
     is_key,
+    is_mixed_key,
     is_plain_key,
     is_secret,
     is_strong_password,
@@ -148,7 +149,9 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             seen = until or at + len(value)
             yield make_sequential_spot(begin, seen, (at, seen))
             continue
-        if sign.is_blank:
+        if sign.is_owned:
+            is_found = is_mixed_key(value)
+        elif sign.is_blank:
             is_found = is_plain_key(value)
         elif not (is_password or "secret" in text[begin:end].lower()) and _NO_KEY.search(value):
             is_found = False
@@ -186,6 +189,7 @@ class _Sign(NamedTuple):
         quote: The quote before the value; empty where there is none.
         end: Where the value begins.
         is_blank: Whether it is nothing but a blank.
+        is_owned: Whether words in between say whose key it is, as in "the token of the build machine is ...".
         is_assignment: Whether it is a colon, a sign of equality or a word that means one.
     """
 
@@ -194,6 +198,7 @@ class _Sign(NamedTuple):
     is_prose: bool = False
     is_tag: bool = False
     is_blank: bool = False
+    is_owned: bool = False
     is_assignment: bool = False
 
 
@@ -215,10 +220,10 @@ def _match_sign(text: str, begin: int, end: int, *, is_password: bool) -> _Sign 
         blank = None if is_password else _BLANK.match(text, end)
         return _Sign(blank["quote"], blank.end(), is_blank=True) if blank is not None else None
     groups = found.groupdict()
-    if groups.get("of") and not is_password:
-        return None
     quote = found["quote"]
     how = groups.get("how")
+    if groups.get("of") and not is_password:
+        return _Sign(quote, found.end(), is_owned=True)
     return _Sign(quote, found.end(), is_prose=not quote and (how or "=") not in _SIGNS, is_assignment=how is not None)
 
 

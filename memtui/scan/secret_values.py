@@ -104,7 +104,7 @@ def _is_bare_key(value: str) -> bool:
     )
 
 
-def _is_mixed_key(value: str) -> bool:
+def is_mixed_key(value: str) -> bool:
     """Whether letters and digits, some joined by hyphens, change so often that no word or number is in them."""
     bare = value.rstrip("=")
     turns = sum(one.isdigit() != other.isdigit() for one, other in pairwise(bare))
@@ -119,7 +119,7 @@ def _is_mixed_key(value: str) -> bool:
 
 def is_plain_key(value: str) -> bool:
     """Whether a value is a key by its looks alone, behind a name that says no more than that."""
-    return _is_bare_key(value) or _is_mixed_key(value)
+    return _is_bare_key(value) or is_mixed_key(value)
 
 
 def is_weak_password(value: str) -> bool:
