@@ -148,6 +148,7 @@ class Journal:
     """Events that are recorded in a moment."""
     files: RecordFiles
     is_shared: bool
+    is_current = True
 
     def __init__(self, path: str | None, *, directory: str | None = None, has_entries: bool = False) -> None:
         self._prepare_fields(path, directory, has_entries=has_entries)
