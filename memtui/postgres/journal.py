@@ -1,8 +1,8 @@
 """The journal of memories on a server: this machine's copy, in which nothing is recorded before the server has it.
 
 The copy is a journal and a store like those of `sqlite:FILE`, in the state directory, shared by all processes of this
-machine. A command is planned against the copy, and added on the server by one call, which says what others added since the copy
-was looked at. If they have touched what the plan follows from, nothing is added, and the command is planned anew.
+machine. A command is planned against the copy, and added on the server by one call, which says what others added since
+the copy was looked at. If they touched what the plan follows from, nothing is added, and the command is planned anew.
 """
 
 import contextlib
@@ -611,9 +611,7 @@ def _get_left(events: Iterable[Event]) -> dict[str, Version | None]:
     return left
 
 
-def _link_again(
-    events: Sequence[Event], linked: list[tuple[bytes, Event]], added: Added
-) -> list[tuple[bytes, Event]]:
+def _link_again(events: Sequence[Event], linked: list[tuple[bytes, Event]], added: Added) -> list[tuple[bytes, Event]]:
     """Events as the server has chained them, behind what others had added. Raises `ServerUnusable`."""
     if added.news.events:
         last = added.news.events[-1]

@@ -1,4 +1,4 @@
-"""One call of the server for each command: right from whatever copy, never done twice, never answered from what is old."""
+"""One call for each command: right from whatever copy, never done twice, never answered from what is old."""
 
 import contextlib
 import threading
