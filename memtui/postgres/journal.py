@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.core.attributes import Attributes
@@ -26,7 +27,7 @@ from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.core.settings import Settings
 from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
-from memtui.fs.locks import hold_lock
+from memtui.fs.locks import LONG_PAUSES, hold_lock
 from memtui.journal import chain
 from memtui.journal.deferred import DeferredEvents
 from memtui.journal.record import Intent, KnownPath
@@ -90,7 +91,7 @@ class Turn:
             if self.is_closed:
                 raise StateUnusable("The journal is closed.")
             if self._depth == 0:
-                self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name))
+                self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name, pauses=LONG_PAUSES))
         except BaseException:
             self._mutex.release()
             raise
@@ -278,7 +279,7 @@ class ServerJournal(Journal):
         self._insert_linked(events)
         self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in news.silenced])
         self._db.executemany("DELETE FROM intents WHERE body = ?", [(body,) for body, _ in events])
-        self._store_known(self._put_in_place(_get_left(event for _, event in events)))
+        self._store_known(self._put_in_place(_get_left(event for _, event in events), news.versions))
 
     def _insert_linked(self, events: Iterable[tuple[bytes, Event]]) -> None:
         for body, event in events:
@@ -289,8 +290,15 @@ class ServerJournal(Journal):
         self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", keys)
         self._db.executemany("UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?", keys)
 
-    def _put_in_place(self, left: Mapping[str, Version | None]) -> dict[str, KnownPath | None]:
-        """Have the table of memories hold versions; returns what is known of these paths then."""
+    def _put_in_place(
+        self, left: Mapping[str, Version | None], texts: Mapping[str, bytes | None] = MappingProxyType({})
+    ) -> dict[str, KnownPath | None]:
+        """Have the table of memories hold versions; returns what is known of these paths then.
+
+        Args:
+            left: The version that each path is to hold.
+            texts: Bytes by SHA-256, where they are at hand.
+        """
         known: dict[str, KnownPath | None] = {}
         for path in sorted(left, key=lambda each: each.count("/"), reverse=True):
             if left[path] is None:
@@ -300,7 +308,7 @@ class ServerJournal(Journal):
             version = left[path]
             if version is None:
                 continue
-            data = self.get_text(version.sha256) if version.sha256 else b""
+            data = (texts.get(version.sha256) or self.get_text(version.sha256)) if version.sha256 else b""
             if data is None or (version.sha256 is None and version.size):
                 self.entries.remove([path])  # what no machine has is not there, and nobody has deleted it
                 known[path] = None

@@ -127,10 +127,10 @@ BEGIN
         WHERE e.store = entered AND e.seq > after AND e.seq <= until ORDER BY e.seq;
     RETURN QUERY SELECT 'version', v.seq, v.sha256, v.data, NULL::bytea, NULL::bytea
         FROM memtui.versions AS v WHERE v.store = entered AND v.seq > after AND v.seq <= until;
-    RETURN QUERY SELECT 'removed version', r.seq, unnest(r.versions), NULL::bytea, NULL::bytea, NULL::bytea
-        FROM memtui.removals AS r WHERE r.store = entered AND r.seq > after AND r.seq <= until;
-    RETURN QUERY SELECT 'removed text', unnest(r.texts), NULL::bytea, NULL::bytea, NULL::bytea, NULL::bytea
-        FROM memtui.removals AS r WHERE r.store = entered AND r.seq > after AND r.seq <= until;
+    RETURN QUERY SELECT x.* FROM memtui.removals AS r, LATERAL (
+            SELECT 'removed version', r.seq, v, NULL::bytea, NULL::bytea, NULL::bytea FROM unnest(r.versions) AS u (v)
+            UNION ALL SELECT 'removed text', t, NULL, NULL, NULL, NULL FROM unnest(r.texts) AS u (t)
+        ) AS x WHERE r.store = entered AND r.seq > after AND r.seq <= until;
 END $$;
 
 -- MT002: a store does not go on from an event of this number and hash. For the functions below.
