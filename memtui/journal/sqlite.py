@@ -148,7 +148,6 @@ class Journal:
     """Events that are recorded in a moment."""
     files: RecordFiles
     is_shared: bool
-    is_current = True
 
     def __init__(self, path: str | None, *, directory: str | None = None, has_entries: bool = False) -> None:
         self._prepare_fields(path, directory, has_entries=has_entries)
@@ -184,6 +183,10 @@ class Journal:
     def is_write_ahead(self) -> bool:
         """Whether a commit that is not synced may be lost by a power cut, but never without all later ones."""
         return not self._must_sync
+
+    @property
+    def is_current(self) -> bool:
+        return True
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -179,8 +179,10 @@ class ServerJournal(Journal):
 
     Attributes:
         entries: The memories in the copy. They change with the journal, in one transaction.
-        is_current: Whether this machine is known to have the newest; only within `begin_turn` it may not be.
     """
+
+    _optimist: int | None = None
+    """The thread that has the turn without having asked for the newest."""
 
     def __init__(self, path: str, server: Server, settings: Settings) -> None:
         super().__init__(path, has_entries=True)
@@ -218,14 +220,18 @@ class ServerJournal(Journal):
             if self.has_intents():
                 self.lock_server()  # what is finished must not be overtaken
             elif optimistic:
-                self.is_current = False
+                self._optimist = threading.get_ident()
             else:
                 self.catch_up()
             self._has_moved = False
             try:
                 yield
             finally:
-                self.is_current = True
+                self._optimist = None
+
+    @property
+    def is_current(self) -> bool:
+        return self._optimist != threading.get_ident()
 
     # Reading from the server
 
@@ -250,7 +256,7 @@ class ServerJournal(Journal):
                 except Diverged as error:
                     raise Diverged(_DIVERGED.format(seq=f"{seq:,}")) from error
                 if not news.events:
-                    self.is_current = True
+                    self._optimist = None
                     return has_any
                 self._take(news)
                 has_any = True
@@ -372,13 +378,12 @@ class ServerJournal(Journal):
                 self._store_texts(texts)
                 self._insert_linked(linked.events[:-1])
                 self._store_known(known)
-                transaction = transaction.pop_all()
+                body, event = linked.events[-1]
+                self._is_busy = True  # what waits comes after it
+                self._pending = _Pending(-event.seq, body, event, transaction.pop_all())
         except (StateUnusable, OSError) as error:
             raise UnsettledChange(_NOT_MADE) from error
-        body, event = linked.events[-1]
-        self._pending = _Pending(-event.seq, body, event, transaction)
-        self._is_busy = True  # what waits comes after it
-        return Intent(self._pending.intent, event, event.seq, body)
+        return Intent(-event.seq, event, event.seq, body)
 
     def _see(self, events: Sequence[Event]) -> Seen:
         """What this machine has seen, and which events may have come since without touching what is planned."""
@@ -575,7 +580,9 @@ class ServerJournal(Journal):
             self._take(error.news)
             if len(error.news.events) >= PAGE:
                 self.lock_server()
-            self.is_current, self._has_moved = True, False
+            self._optimist, self._has_moved = None, False
+            if seen is not None and seen.related == ():
+                return self._send(events, texts)  # they are kept out now
             raise ConcurrentChange from error
         except Diverged as error:
             raise Diverged(_DIVERGED.format(seq=f"{seq:,}")) from error
