@@ -178,11 +178,9 @@ class World:
     def store(self) -> Store:
         """A new store over the same bytes."""
         if self.address:
-            journal, path, _ = place._open_copy(self.address, self.state, memtui.Settings())
+            journal, _, _ = place._open_copy(self.address, self.state, memtui.Settings())
             self.copies.append(journal)
-            copy = ServerStore.open(path, title="here")
-            copy.follow(journal, Follower(journal))
-            return copy
+            return ServerStore(journal, Follower(journal), title="here")
         if self.folder is None:
             if self.state is not None:
                 return SqliteStore.open(str(self.state / "journal.db"), title="here")
@@ -200,9 +198,13 @@ class World:
     def engine(self, *, store: Store | None = None, journal: Journal | None = None, **settings: Any) -> Engine:
         """A new engine; over the same folder and journal, unless the memory is in memory."""
         if self.address:
-            store = store or self.store()
-            journal = journal or self.copies[-1]
-            store.follow(journal, Follower(journal))  # type: ignore[attr-defined]
+            if journal is None:
+                store = store or self.store()
+                journal = self.copies[-1]
+            assert isinstance(journal, ServerJournal)
+            store = store or ServerStore(journal, Follower(journal), title="here")
+            real: Any = getattr(store, "_real", store)
+            real._journal, real._entries = journal, journal.entries  # they change in one transaction
         elif journal is None:
             path = None if self.state is None else str(self.state / "journal.db")
             journal = Journal(path, has_entries=self.kind == "sqlite")

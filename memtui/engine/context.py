@@ -79,9 +79,9 @@ class EngineContext(ObserverContext):
         return not self.read_only and self.recovery.is_due()
 
     @contextmanager
-    def begin_transaction(self) -> Iterator[Transaction]:
+    def begin_transaction(self, *, optimistic: bool = False) -> Iterator[Transaction]:
         """Take the writer lock (see `Store.begin_transaction`), and settle what dead processes had begun."""
-        with self.store.begin_transaction(self.settings.lock_seconds) as transaction:
+        with self.store.begin_transaction(self.settings.lock_seconds, optimistic=optimistic) as transaction:
             # Read-only, the journal is a copy, and the writers of its intents may live.
             if not self.read_only and self.recovery.recover(transaction):
                 self.calls.mark_changed()

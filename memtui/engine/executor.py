@@ -301,6 +301,8 @@ class Executor:
             with contextlib.suppress(LockTimeout, StateUnusable):  # what went is recorded by the next look
                 self._follow_folder()
             if isinstance(command, commands.View):
+                with contextlib.suppress(StateUnusable):  # what is known here is shown
+                    self._context.store.refresh()
                 return self._execute_view(call, command)
             return self._execute_change(call, command)
         except UnsettledChange as error:
@@ -375,21 +377,29 @@ class Executor:
     def _execute_change(self, call: CommandCall, command: commands.ChangeCommand) -> Answer:
         if self._context.read_only:
             raise Refusal(MessageKey.READ_ONLY, **describe_command(command))
-        with self._context.begin_transaction() as transaction:
-            totals = self._context.journal.get_totals() if isinstance(call.actor, Agent) else None
+        with self._context.begin_transaction(optimistic=call.approved is None) as transaction:
             ledger = self._context.make_ledger(call.at_us)
             for _ in range(_ATTEMPTS):
                 try:
-                    plan = self._plan(call, command, ledger, totals)
-                    if call.approved is not None and plan.changes != call.approved:
-                        raise StaleApproval(f"{describe_command(command)['path']} has changed since that was shown.")
-                    return self._apply_plan(call, plan, ledger, transaction)
+                    return self._try_change(call, command, ledger, transaction)
                 except ConcurrentChange:
                     ledger.reset()
-                except Refusal as refusal:
-                    # Under the lock still: what was seen from outside may not be recorded over a later command.
-                    return self._record_refusal(call, refusal, ledger)
         raise LockTimeout("Another program keeps changing the file.")
+
+    def _try_change(
+        self, call: CommandCall, command: commands.ChangeCommand, ledger: Ledger, transaction: Transaction
+    ) -> Answer:
+        totals = self._context.journal.get_totals() if isinstance(call.actor, Agent) else None
+        try:
+            plan = self._plan(call, command, ledger, totals)
+            if call.approved is not None and plan.changes != call.approved:
+                raise StaleApproval(f"{describe_command(command)['path']} has changed since that was shown.")
+            return self._apply_plan(call, plan, ledger, transaction)
+        except Refusal as refusal:
+            if refusal.message is MessageKey.UNRECORDED:
+                raise
+            # Under the lock still: what was seen from outside may not be recorded over a later command.
+            return self._record_refusal(call, refusal, ledger)
 
     def _plan(
         self, call: CommandCall, command: commands.ChangeCommand, ledger: Ledger, totals: FolderTotals | None
@@ -491,6 +501,8 @@ class Executor:
         try:
             event = self._context.journal.append_events(events, texts=texts, known=known, durable=durable)[-1]
         except StateUnusable:
+            if not self._context.journal.is_current:
+                raise  # the answer may follow from what is old
             return Answer(text, event.is_error, replace(event, note=NOT_RECORDED))
         self._context.calls.mark_changed()
         return Answer(text, event.is_error, event)

@@ -87,7 +87,7 @@ class ExternalChangeDetector:
         Raises:
             LockTimeout, FolderMissing, StateUnusable: See `Observer.reconcile`.
         """
-        if self._context.store.attach() != self._attached:
+        if self._context.store.attach(look=False) != self._attached:
             self.reconcile(None, lambda: False)
 
     def reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:

@@ -25,6 +25,8 @@ _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
 _NEXT_PAUSES = (*(0.0,) * 400, *(0.0002,) * 20, *(0.0005,) * 200, 0.005)
 """For the one that is next: the others wait for it. At first it only lets others run, for about a millisecond: a writer
 that holds the lock hardly ever needs more, and to sleep and wake takes a good part of that."""
+LONG_PAUSES = (0.0005, 0.001, 0.002)
+"""The same where a lock is held for as long as a server takes to answer: to wait for that must not keep it busy."""
 _TURN = 1
 """The byte of the lock's file that is held by who is next, besides the lock itself."""
 _UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
@@ -84,9 +86,16 @@ def lock_file(fd: int, *, shared: bool = False, seconds: float = 0.0) -> bool:
 
 @contextmanager
 def hold_lock(
-    directory: int, seconds: float, locking: Locking | None = None, *, name: str = "lock"
+    directory: int,
+    seconds: float,
+    locking: Locking | None = None,
+    *,
+    name: str = "lock",
+    pauses: Sequence[float] = _NEXT_PAUSES,
 ) -> Iterator[Locking]:
     """Hold the lock of a directory, the file `name` in it; yields its kind, by default as the file system can.
+
+    Whoever is next asks for it after `pauses`, in seconds; the last one from then on.
 
     Raises:
         LockTimeout: Another holder has it for too long.
@@ -101,7 +110,7 @@ def hold_lock(
     try:
         if locking != "record":
             fd = _open_lock_file(directory, name)
-            if _lock_fairly(fd, deadline):
+            if _lock_fairly(fd, deadline, pauses):
                 yield "flock"
                 return
             close_quietly(fd)
@@ -140,7 +149,7 @@ def _open_lock_file(directory: int, name: str) -> int:
         raise StateUnusable("The state directory was deleted.") from error
 
 
-def _lock_fairly(fd: int, deadline: float) -> bool:
+def _lock_fairly(fd: int, deadline: float, next_pauses: Sequence[float]) -> bool:
     """Ask for `flock` in turns: a writer without a pause would never let another one in.
 
     The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
@@ -150,7 +159,7 @@ def _lock_fairly(fd: int, deadline: float) -> bool:
         with suppress(OSError):
             in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline)
     try:
-        pauses = _NEXT_PAUSES if in_turn else _PAUSES
+        pauses = next_pauses if in_turn else _PAUSES
         return _poll_lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
     finally:
         if in_turn:

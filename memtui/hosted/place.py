@@ -78,7 +78,7 @@ class HostedStore(SqliteStore):
             with super().begin_transaction(self._seconds):
                 self._journal.catch_up()
 
-    def attach(self) -> int:
+    def attach(self, *, look: bool = True) -> int:  # noqa: ARG002 - a refusal must not follow from what is old
         """See `Store.attach`: who does not follow the store asks it; while it is away, what is known here is shown."""
         if not self._follower.is_running and time.monotonic() >= self._ask_from:
             try:
@@ -90,7 +90,7 @@ class HostedStore(SqliteStore):
         return 0
 
     @contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Transaction]:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         """See `Store.begin_transaction`. What is in doubt is asked for first; else preconditions say what is new."""
         with super().begin_transaction(seconds) as transaction:
             if self._journal.is_behind():

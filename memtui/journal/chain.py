@@ -91,6 +91,16 @@ def encode_event(event: Event, seq: int | None = None) -> bytes:
     return _encode_json(kept).encode("ascii")
 
 
+_SEQ = b'"seq":'
+"""In canonical bytes this is a key: in a string, the quotation marks are escaped."""
+
+
+def split_body(body: bytes, seq: int) -> tuple[bytes, bytes]:
+    """The canonical bytes of an event of a number, before that and behind it."""
+    start = body.index(_SEQ) + len(_SEQ)
+    return body[:start], body[start + len(str(seq)) :]
+
+
 _decode_json = json.JSONDecoder().raw_decode
 
 

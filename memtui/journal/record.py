@@ -220,6 +220,11 @@ class Record(ReadableRecord, Protocol):
         """Events that are recorded in a moment, before any that is recorded later."""
         ...
 
+    @property
+    def is_current(self) -> bool:
+        """Whether this is known to be all: a copy may lack what others recorded (`Store.begin_transaction`)."""
+        ...
+
     # Changes that were begun
 
     def get_intents(self) -> list[Intent]:
@@ -291,6 +296,9 @@ class Record(ReadableRecord, Protocol):
 
         Returns:
             The events as recorded.
+
+        Raises:
+            ConcurrentChange: This was not current: others recorded something, which is taken over now.
         """
         ...
 

@@ -185,6 +185,10 @@ class Journal:
         return not self._must_sync
 
     @property
+    def is_current(self) -> bool:
+        return True
+
+    @property
     def connection(self) -> sqlite3.Connection:
         """The database, for who reads memories in it, or copies it."""
         return self._db

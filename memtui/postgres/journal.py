@@ -1,17 +1,18 @@
 """The journal of memories on a server: this machine's copy, in which nothing is recorded before the server has it.
 
 The copy is a journal and a store like those of `sqlite:FILE`, in the state directory, shared by all processes of this
-machine. Whoever records something adds it on the server first, behind the last event that is known here. If others were
-faster, what they added is taken over, and the command is planned anew.
+machine. A command is planned against the copy, and added on the server by one call, which says what others added since
+the copy was looked at. If they touched what the plan follows from, nothing is added, and the command is planned anew.
 """
 
 import contextlib
+import json
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.core.attributes import Attributes
 from memtui.core.errors import (
@@ -23,13 +24,26 @@ from memtui.core.errors import (
     UnsettledChange,
 )
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
+from memtui.core.settings import Settings
+from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
-from memtui.fs.locks import hold_lock
+from memtui.fs.locks import LONG_PAUSES, hold_lock
 from memtui.journal import chain
 from memtui.journal.deferred import DeferredEvents
 from memtui.journal.record import Intent, KnownPath
 from memtui.journal.sqlite import Journal, WriteTransaction
-from memtui.postgres.server import Addition, Diverged, News, Overtaken, Server, ServerEvent
+from memtui.postgres.server import (
+    PAGE,
+    Added,
+    Addition,
+    Diverged,
+    NewEvent,
+    News,
+    Overtaken,
+    Seen,
+    Server,
+    encode_text,
+)
 from memtui.store.base import ConcurrentChange
 from memtui.store.sqlite import LOCK, TableEntries
 
@@ -37,10 +51,8 @@ if TYPE_CHECKING:
     from memtui.journal.verify_report import RepairReport
 
 _RING_SECONDS = 0.02
-_CONTENDED_SECONDS = 1.0
-"""For how long whoever was overtaken keeps other machines out before planning, instead of planning twice."""
-_ATTEMPTS = 8
-"""How often an event that changes nothing is chained anew when others are faster."""
+_MOST_CHANGES = 64
+"""Changes of an event up to which others may have added events that have nothing to do with it."""
 
 
 class Turn:
@@ -79,7 +91,7 @@ class Turn:
             if self.is_closed:
                 raise StateUnusable("The journal is closed.")
             if self._depth == 0:
-                self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name))
+                self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name, pauses=LONG_PAUSES))
         except BaseException:
             self._mutex.release()
             raise
@@ -134,24 +146,55 @@ class _PatientEvents(DeferredEvents):
             super().flush()
 
 
+class _Linked(NamedTuple):
+    """Events that the server has, with their canonical bytes, and what others had added before them."""
+
+    news: News
+    events: list[tuple[bytes, Event]]
+
+
+class _Pending(NamedTuple):
+    """An event that the server has, and that is being made here.
+
+    Attributes:
+        transaction: Where: it is open, and committed at the end of it.
+    """
+
+    intent: int
+    body: bytes
+    event: Event
+    transaction: contextlib.ExitStack
+
+
+class _Abandoned(Exception):
+    """What is made in a transaction is taken back."""
+
+
 class ServerJournal(Journal):
     """See `Record`. What is read is what this machine knows; `catch_up` asks the server for what is new.
 
     Args:
         path: The copy.
-        seconds: For how long whoever records something waits for others.
+        settings: How long whoever records something waits for others, and the limits that bind agents.
+
+    Attributes:
+        entries: The memories in the copy. They change with the journal, in one transaction.
     """
 
-    def __init__(self, path: str, server: Server, *, seconds: float) -> None:
+    _optimist: int | None = None
+    """The thread that has the turn without having asked for the newest."""
+
+    def __init__(self, path: str, server: Server, settings: Settings) -> None:
         super().__init__(path, has_entries=True)
         self._noted.has_first_look = False  # a machine's, and no event's: each looks at its own copy
         self.server = server
-        self.turn = Turn(path, seconds, self._end_turn)
-        self._entries = TableEntries(self._db)
-        self._sent: int | None = None
-        """The intent of which the server has the event already."""
+        self.turn = Turn(path, settings.lock_seconds, self._end_turn)
+        self.entries = TableEntries(self._db, self._lock)
+        self._settings = settings
+        self._pending: _Pending | None = None
         self._is_busy = False
-        self._contended_until = 0.0
+        self._has_moved = False
+        """Whether something was taken over that whoever has the turn has not seen."""
         self._bell = _BellRope(server.ring)
         self.deferred = _PatientEvents(self._append_deferred, self.turn)
 
@@ -163,6 +206,32 @@ class ServerJournal(Journal):
         super().close()
         self.server.close()
         self.turn.close()
+
+    @contextlib.contextmanager
+    def begin_turn(self, *, optimistic: bool) -> Iterator[None]:
+        """Have the turn, with what is known here being the newest; if `optimistic`, that shows when something is added.
+
+        Raises:
+            LockTimeout: Another process of this machine, or another machine, is at it for too long.
+            Diverged, StateUnusable: The server does not go on from here, or cannot be asked.
+        """
+        with self.turn:
+            self.deferred.flush()
+            if self.has_intents():
+                self.lock_server()  # what is finished must not be overtaken
+            elif optimistic:
+                self._optimist = threading.get_ident()
+            else:
+                self.catch_up()
+            self._has_moved = False
+            try:
+                yield
+            finally:
+                self._optimist = None
+
+    @property
+    def is_current(self) -> bool:
+        return self._optimist != threading.get_ident()
 
     # Reading from the server
 
@@ -177,7 +246,7 @@ class ServerJournal(Journal):
             Diverged, StateUnusable: The server does not go on from here, or cannot be asked.
         """
         with self.turn:
-            if self._sent is not None:
+            if self._pending is not None:
                 return False
             has_any = False
             while True:
@@ -187,11 +256,20 @@ class ServerJournal(Journal):
                 except Diverged as error:
                     raise Diverged(_DIVERGED.format(seq=f"{seq:,}")) from error
                 if not news.events:
+                    self._optimist = None
                     return has_any
                 self._take(news)
                 has_any = True
 
     def _take(self, news: News) -> None:
+        with WriteTransaction(self, durable=False, flush=False):
+            self._insert_news(news)
+
+    def _insert_news(self, news: News) -> None:
+        """Take over what others added, in the transaction that is open; raises `ServerUnusable` where it is broken."""
+        if not news.events:
+            return
+        self._has_moved = True
         previous = self._read_head()[1]
         events: list[tuple[bytes, Event]] = []
         for each in news.events:
@@ -201,41 +279,50 @@ class ServerJournal(Journal):
             texts = [None if text is None else text.decode("utf-8") for text in (each.answer, each.arguments)]
             event = chain.decode_event(each.body, answer=texts[0], arguments=texts[1], hash=each.hash)
             events.append((each.body, event))
-        with WriteTransaction(self, durable=False, flush=False):
-            self._store_texts({sha256: data for sha256, data in news.versions.items() if data is not None})
-            gone = {*news.removed, *news.versions}  # one that was removed may have come back since
-            self._forget([sha256 for sha256 in gone if news.versions.get(sha256) is None])
-            for body, event in events:
-                self._insert_event(event, body)
-            self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in news.silenced])
-            self._db.executemany("DELETE FROM intents WHERE body = ?", [(body,) for body, _ in events])
-            self._store_known(self._put_in_place(_get_left(event for _, event in events)))
+        self._store_texts({sha256: data for sha256, data in news.versions.items() if data is not None})
+        gone = {*news.removed, *news.versions}  # one that was removed may have come back since
+        self._forget([sha256 for sha256 in gone if news.versions.get(sha256) is None])
+        self._insert_linked(events)
+        self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in news.silenced])
+        self._db.executemany("DELETE FROM intents WHERE body = ?", [(body,) for body, _ in events])
+        self._store_known(self._put_in_place(_get_left(event for _, event in events), news.versions))
+
+    def _insert_linked(self, events: Iterable[tuple[bytes, Event]]) -> None:
+        for body, event in events:
+            self._insert_event(event, body)
 
     def _forget(self, versions: Collection[str]) -> None:
         keys = [(bytes.fromhex(sha256),) for sha256 in versions]
         self._db.executemany("INSERT OR IGNORE INTO versions VALUES (?, 0, 0, NULL)", keys)
         self._db.executemany("UPDATE versions SET data = NULL, packed = 0 WHERE sha256 = ?", keys)
 
-    def _put_in_place(self, left: Mapping[str, Version | None]) -> dict[str, KnownPath | None]:
-        """Have the table of memories hold versions; returns what is known of these paths then."""
+    def _put_in_place(
+        self, left: Mapping[str, Version | None], texts: Mapping[str, bytes | None] = MappingProxyType({})
+    ) -> dict[str, KnownPath | None]:
+        """Have the table of memories hold versions; returns what is known of these paths then.
+
+        Args:
+            left: The version that each path is to hold.
+            texts: Bytes by SHA-256, where they are at hand.
+        """
         known: dict[str, KnownPath | None] = {}
         for path in sorted(left, key=lambda each: each.count("/"), reverse=True):
             if left[path] is None:
-                self._entries.remove([path])
+                self.entries.remove([path])
                 known[path] = None
         for path in sorted(left, key=lambda each: each.count("/")):
             version = left[path]
             if version is None:
                 continue
-            data = self.get_text(version.sha256) if version.sha256 else b""
+            data = (texts.get(version.sha256) or self.get_text(version.sha256)) if version.sha256 else b""
             if data is None or (version.sha256 is None and version.size):
-                self._entries.remove([path])  # what no machine has is not there, and nobody has deleted it
+                self.entries.remove([path])  # what no machine has is not there, and nobody has deleted it
                 known[path] = None
                 continue
             attributes = version.attributes
-            there = self._entries.get(path)
+            there = self.entries.get(path)
             if there is None or not there.kind is version.kind is EntryKind.DIRECTORY:
-                there = self._entries.put(path, version.kind, data, attributes)
+                there = self.entries.put(path, version.kind, data, attributes)
             known[path] = KnownPath(version, there.stamp)
         return known
 
@@ -252,19 +339,21 @@ class ServerJournal(Journal):
         final: bool = False,
     ) -> Intent:
         with self.turn:
+            if final:
+                return self._record_first([*found, event], texts, known or {})
+            # It is recorded once it has come to pass here, and must not be refused then.
+            bound = self.server.check()[1]
+            if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
+                raise ServerUnusable(f"The server takes from this user only what the agent {bound} does.")
             self.deferred.flush()
-            if not final:  # it is recorded once it has come to pass here, and must not be refused then
-                bound = self.server.check()[1]
-                if bound is not None and not (isinstance(event.actor, Agent) and event.actor.name == bound):
-                    raise ServerUnusable(f"The server takes from this user only what the agent {bound} does.")
-                if self.lock_server():
-                    raise ConcurrentChange
+            if self.lock_server():
+                raise ConcurrentChange
+            self._check_moved()
             with self._keep_busy():
-                linked = self._send([*found, event] if final else found, texts, again=False, release=final)
+                linked = self._send(found, texts)
             with WriteTransaction(self, durable=False, flush=False):
                 self._store_texts(texts)
-                for body, each in linked[: len(found)]:
-                    self._insert_event(each, body)
+                self._insert_linked(linked.events)
                 self._store_known(known or {})
                 seq = self._read_head()[0] + 1
                 body = chain.encode_event(event, seq)
@@ -272,22 +361,80 @@ class ServerJournal(Journal):
                 insert = "INSERT INTO intents (body, answer, arguments) VALUES (?, ?, ?)"
                 intent = Intent(self._db.execute(insert, row).lastrowid or 0, event, seq, body)
             self._is_busy = True  # what waits comes after it
-            self._sent = intent.id if final else None
             return intent
 
-    def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:  # noqa: ARG002
-        if self._sent != intent.id:
-            return self.append_events([intent.event], known=known, intent=intent.id)[-1]
+    def _record_first(
+        self, events: Sequence[Event], texts: Mapping[str, bytes], known: Mapping[str, KnownPath | None]
+    ) -> Intent:
+        """Have the server add events, before the last one of them comes to pass here, in a transaction that is open."""
+        self._check_moved()
+        with self._keep_busy():
+            linked = self._send(events, texts, seen=self._see(events), release=True)
+        transaction = contextlib.ExitStack()
         try:
-            return super().finish_intent(intent, known, durable=False)
-        finally:
-            self._sent, self._is_busy = None, False
+            transaction.enter_context(WriteTransaction(self, durable=False, flush=False))
+            with transaction:
+                self._insert_news(linked.news)
+                self._store_texts(texts)
+                self._insert_linked(linked.events[:-1])
+                self._store_known(known)
+                body, event = linked.events[-1]
+                self._is_busy = True  # what waits comes after it
+                self._pending = _Pending(-event.seq, body, event, transaction.pop_all())
+        except (StateUnusable, OSError) as error:
+            raise UnsettledChange(_NOT_MADE) from error
+        return Intent(-event.seq, event, event.seq, body)
+
+    def _see(self, events: Sequence[Event]) -> Seen:
+        """What this machine has seen, and which events may have come since without touching what is planned."""
+        seq, hash = self._read_head()
+        paths = {change.path for event in events for change in event.changes}
+        if len(events) > 1 or len(paths) > _MOST_CHANGES or self.entries.has_links():
+            return Seen(seq, hash)
+        return Seen(seq, hash, _list_related(paths), min(PAGE, self._count_room(events[0])))
+
+    def _count_room(self, event: Event) -> int:
+        """How many events others may have added, each a file as large as may be, before a limit would be reached."""
+        room = PAGE
+        if isinstance(event.actor, Agent):
+            settings, totals = self._settings, self.get_totals()
+            size = totals.bytes + sum(change.after.size for change in event.changes if change.after is not None)
+            if settings.max_total_bytes:
+                room = (settings.max_total_bytes - size) // (settings.max_file_bytes or settings.max_total_bytes)
+            if settings.max_files:
+                room = min(room, settings.max_files - totals.files - 1)
+        return max(0, room)
+
+    def _check_moved(self) -> None:
+        """Raise `ConcurrentChange` where something was taken over that whoever has the turn has not seen."""
+        has_moved, self._has_moved = self._has_moved, False
+        if has_moved:
+            raise ConcurrentChange
+
+    def finish_intent(self, intent: Intent, known: Mapping[str, KnownPath | None], *, durable: bool) -> Event:  # noqa: ARG002
+        pending = self._pending
+        if pending is None or pending.intent != intent.id:
+            return self.append_events([intent.event], known=known, intent=intent.id)[-1]
+        self._pending, self._is_busy = None, False
+        with pending.transaction:
+            self._insert_event(pending.event, pending.body)
+            self._store_known(known)
+        return pending.event
 
     def drop_intent(self, intent: int) -> None:
-        was_sent, self._sent, self._is_busy = self._sent == intent, None, False
+        if self._abandon_pending():  # it has come to pass, whatever went wrong here: the next one takes it over
+            raise UnsettledChange(_NOT_MADE)
+        self._is_busy = False
         super().drop_intent(intent)
-        if was_sent:  # it has come to pass, whatever went wrong here: the next one takes it over
-            raise UnsettledChange("The change is on the server, and could not be made on this machine.")
+
+    def _abandon_pending(self) -> bool:
+        """Take back what was begun here of an event that the server has; returns whether anything was."""
+        pending, self._pending, self._is_busy = self._pending, None, False
+        if pending is None:
+            return False
+        with contextlib.suppress(_Abandoned), pending.transaction:
+            raise _Abandoned
+        return True
 
     def append_events(
         self,
@@ -299,27 +446,43 @@ class ServerJournal(Journal):
         durable: bool = True,  # noqa: ARG002 - the server syncs
     ) -> list[Event]:
         with self.turn:
-            if intent is None:
+            if self._abandon_pending():
+                raise StateUnusable(_NOT_MADE)
+            if intent is None and self.is_current:
                 self.deferred.flush()
             with self._keep_busy():
-                if intent is None:
-                    linked = self._send(events, texts or {}, again=True) if events else []
-                else:
-                    linked = self._send_outcome(events, texts or {}, intent)
-            with WriteTransaction(self, durable=False, flush=False):
-                self._store_texts(texts or {})
-                for body, event in linked:
-                    self._insert_event(event, body)
-                self._store_known(known or {})
                 if intent is not None:
-                    self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+                    linked = self._send_outcome(events, texts or {}, intent)
+                elif events:
+                    linked = self._send(events, texts or {}, seen=self._see_end() if self.is_current else None)
+                else:
+                    linked = _Linked(_NO_NEWS, [])
+            self._keep(linked, texts or {}, known or {}, intent)
             if intent is not None:
-                self._sent, self._is_busy = None, False
-            return [event for _, event in linked]
+                self._is_busy = False
+            return [event for _, event in linked.events]
 
-    def _send_outcome(
-        self, events: Sequence[Event], texts: Mapping[str, bytes], intent: int
-    ) -> list[tuple[bytes, Event]]:
+    def _keep(
+        self,
+        linked: _Linked,
+        texts: Mapping[str, bytes],
+        known: Mapping[str, KnownPath | None] | None = None,
+        intent: int | None = None,
+    ) -> None:
+        """Keep here what the server has."""
+        with WriteTransaction(self, durable=False, flush=False):
+            self._insert_news(linked.news)
+            self._store_texts(texts)
+            self._insert_linked(linked.events)
+            self._store_known(known or {})
+            if intent is not None:
+                self._db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+
+    def _see_end(self) -> Seen:
+        """For what changes nothing: it is added behind whatever others add."""
+        return Seen(*self._read_head(), related=())
+
+    def _send_outcome(self, events: Sequence[Event], texts: Mapping[str, bytes], intent: int) -> _Linked:
         """Add on the server what became of an intent, whose changes are made here already.
 
         Raises:
@@ -328,9 +491,9 @@ class ServerJournal(Journal):
         """
         has_changes = any(event.changes for event in events)
         try:
-            if has_changes and self.lock_server():
+            if self.lock_server() and has_changes:
                 raise ChangeRolledBack("Another machine was faster.")
-            return self._send(events, texts, again=not has_changes, intent=intent, release=True) if events else []
+            return self._send(events, texts, intent=intent, release=True)
         except (StateUnusable, LockTimeout, ConcurrentChange, ChangeRolledBack) as error:
             planned = (each.event for each in self.get_intents() if each.id == intent)
             paths = {change.path for event in (*planned, *events) for change in event.changes}
@@ -345,27 +508,25 @@ class ServerJournal(Journal):
             raise StateUnusable("Another event is about to be recorded.")
         try:
             with self._keep_busy():
-                linked = self._send(events, texts, again=True)
+                linked = self._send(events, texts, seen=self._see_end())
         except OutcomeUnknown as error:  # they change nothing; what is there is taken over with the next look
             raise ServerUnusable(str(error)) from error
-        with WriteTransaction(self, durable=False, flush=False):
-            self._store_texts(texts)
-            for body, event in linked:
-                self._insert_event(event, body)
-        return [event for _, event in linked]
+        except ConcurrentChange as error:
+            raise ServerUnusable("Other machines keep adding to the server's record.") from error
+        self._keep(linked, texts)
+        return [event for _, event in linked.events]
 
     def redact(self, events: Sequence[Event], versions: Collection[str], texts: Collection[int]) -> list[Event]:
         with self.turn:
             self.deferred.flush()
             self.lock_server()
             with self._keep_busy():
-                linked = self._send(events, {}, again=False, removed=list(versions), silenced=list(texts))
+                linked = self._send(events, {}, removed=list(versions), silenced=list(texts))
             with WriteTransaction(self, durable=False, flush=False):
                 self._forget(versions)
                 self._db.executemany("DELETE FROM texts_of_events WHERE seq = ?", [(seq,) for seq in texts])
-                for body, event in linked:
-                    self._insert_event(event, body)
-            return [event for _, event in linked]
+                self._insert_linked(linked.events)
+            return [event for _, event in linked.events]
 
     def repair(self, unseen: Sequence[int], make_event: Callable[["RepairReport"], Event]) -> "RepairReport":
         with self.turn:
@@ -374,63 +535,60 @@ class ServerJournal(Journal):
                 return super().repair(unseen, make_event)
 
     def _chain_events(self, events: Sequence[Event]) -> list[Event]:
-        linked = self._send(events, {}, again=False)
-        for body, event in linked:
-            self._insert_event(event, body)
-        return [event for _, event in linked]
+        linked = self._send(events, {})
+        self._insert_linked(linked.events)
+        return [event for _, event in linked.events]
 
     def _send(
         self,
         events: Sequence[Event],
         texts: Mapping[str, bytes],
         *,
-        again: bool,
+        seen: Seen | None = None,
         intent: int | None = None,
         release: bool = False,
         removed: Sequence[str] = (),
         silenced: Sequence[int] = (),
-    ) -> list[tuple[bytes, Event]]:
+    ) -> _Linked:
         """Add events on the server, with the texts that it may lack; returns them as they are chained.
 
         Args:
-            again: Whether they are chained anew where others were faster.
+            seen: What this machine has seen, where others may have added something since.
             intent: Whose outcome the last one is. It is noted first: if it is on the server, it must not come twice.
             release: Whether other machines may add something again as soon as these are there.
 
         Raises:
-            ConcurrentChange: Others were. What they added is taken over.
+            ConcurrentChange: Others came before. What they added is taken over; they are kept out until the turn ends.
             UnsettledChange: Nobody knows whether they were added.
             StateUnusable: They were not.
         """
-        missing = dict(texts)
-        if not (events or missing):
-            return []
-        for _ in range(_ATTEMPTS):
-            seq, previous = self._read_head()
-            linked = chain.link_events(events, seq, previous)
-            rows = [
-                ServerEvent(each.seq, body, bytes.fromhex(each.hash), _encode(each.answer), _encode(each.arguments))
-                for body, each in linked
-            ]
-            if intent is not None:
-                with WriteTransaction(self, durable=False, flush=False):
-                    self._db.execute("UPDATE intents SET body = ? WHERE id = ?", (linked[-1][0], intent))
-            try:
-                self.server.append(seq, Addition(rows, missing, removed, silenced), release=release)
-            except Overtaken as error:
-                self._contended_until = time.monotonic() + _CONTENDED_SECONDS
+        if not (events or texts):
+            return _Linked(_NO_NEWS, [])
+        seq, previous = self._read_head()
+        linked = chain.link_events(events, seq, previous)
+        new = [
+            NewEvent(*chain.split_body(body, each.seq), encode_text(each.answer), encode_text(each.arguments))
+            for body, each in linked
+        ]
+        if intent is not None:
+            with WriteTransaction(self, durable=False, flush=False):
+                self._db.execute("UPDATE intents SET body = ? WHERE id = ?", (linked[-1][0], intent))
+        addition = Addition(new, texts, removed, silenced)
+        try:
+            added = self.server.append(seen or Seen(seq, previous), addition, release=release)
+        except Overtaken as error:
+            self._take(error.news)
+            if len(error.news.events) >= PAGE:
                 self.lock_server()
-                if not again:
-                    raise ConcurrentChange from error
-            else:
-                self._bell.pull()
-                return linked
-        raise ServerUnusable("Other machines keep adding to the server's record.")
-
-    @property
-    def is_contended(self) -> bool:
-        """Whether other machines add to the store as often as this one."""
-        return time.monotonic() < self._contended_until
+            self._optimist, self._has_moved = None, False
+            if seen is not None and seen.related == ():
+                return self._send(events, texts)  # they are kept out now
+            raise ConcurrentChange from error
+        except Diverged as error:
+            raise Diverged(_DIVERGED.format(seq=f"{seq:,}")) from error
+        if added.is_heard:
+            self._bell.pull()
+        return _Linked(added.news, _link_again(events, linked, added))
 
     def lock_server(self) -> bool:
         """Keep other machines from adding anything until this one's turn ends, and take over what they added before.
@@ -441,7 +599,7 @@ class ServerJournal(Journal):
         return self.catch_up(lock=True)
 
     def _end_turn(self) -> None:
-        self._sent, self._is_busy = None, False  # what was not finished the next one takes over from the server
+        self._abandon_pending()  # what was not finished the next one takes over from the server
         self.server.unlock()
 
     @contextlib.contextmanager
@@ -468,10 +626,35 @@ def _get_left(events: Iterable[Event]) -> dict[str, Version | None]:
     return left
 
 
-def _encode(text: str | None) -> bytes | None:
-    return None if text is None else text.encode("utf-8")
+def _link_again(events: Sequence[Event], linked: list[tuple[bytes, Event]], added: Added) -> list[tuple[bytes, Event]]:
+    """Events as the server has chained them, behind what others had added. Raises `ServerUnusable`."""
+    if added.news.events:
+        last = added.news.events[-1]
+        linked = chain.link_events(events, last.seq, last.hash)
+    if linked and (linked[-1][1].seq, linked[-1][1].hash) != (added.seq, added.hash.hex()):
+        raise ServerUnusable(f"The server's record is broken at event {added.seq:,}: its hash is another one.")
+    return linked
 
 
+def _list_related(paths: Iterable[str]) -> list[bytes]:
+    """What stands in the canonical bytes of an event that touches a path, what is above it, or what is below it.
+
+    A change is `["PATH",BEFORE,AFTER]` there. What guards memories binds agents, so that is among it as well.
+    """
+    related = {b'"noted":'}
+    for path in paths:
+        related.add(b'["%b/' % _encode_path(path))
+        related.update(b'["%b",' % _encode_path(each) for each in (path, *iter_parents(path)))
+    return sorted(related)
+
+
+def _encode_path(path: str) -> bytes:
+    """A path as it stands in the canonical bytes of an event, without the quotation marks."""
+    return json.dumps(path, ensure_ascii=True)[1:-1].encode("ascii")
+
+
+_NO_NEWS = News([], {}, [], [])
+_NOT_MADE = "The change is on the server, and could not be made on this machine."
 _DIVERGED = (
     "The server's record does not go on from event {seq}, which this machine has read there: it was restored from an "
     "earlier moment, or is another one. Nothing was changed. Compare heads with: memtui verify"

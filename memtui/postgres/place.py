@@ -6,7 +6,6 @@ the memories of a folder as well, such as drafts.
 
 import contextlib
 import os
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,12 +23,11 @@ from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
 from memtui.postgres.server import Server
 from memtui.store.base import Transaction
+from memtui.store.entries import EntryStore
 from memtui.store.sqlite import SqliteStore
 
 _LOOK_SECONDS = 3.0
 """After which a copy looks for what is new, whether the bell rang or not."""
-_SAME_CALL_SECONDS = 0.05
-"""For how long a look of the same thread is taken for one of the same call."""
 _SLOW_SECONDS = 0.5
 """From which a look that failed was slow."""
 _LIVE = WatchStatus(WatchMode.LIVE)
@@ -81,43 +79,36 @@ class Follower(CopyFollower):
             self._journal.catch_up()
 
 
-class ServerStore(SqliteStore):
+class ServerStore(EntryStore):
     """The memories in a copy. See `Store`."""
 
-    _journal: ServerJournal
-    _follower: Follower
-
-    def follow(self, journal: ServerJournal, follower: Follower) -> None:
-        """Have changes be made in the journal's turn."""
-        self._looked = threading.local()
+    def __init__(self, journal: ServerJournal, follower: Follower, *, title: str) -> None:
+        super().__init__(journal.entries, title=title)
+        journal.entries.make_root()
         self._look_again = 0.0
         self._journal = journal
         self._follower = follower
 
     def close(self) -> None:
         self._follower.stop()
-        super().close()
 
-    def attach(self) -> int:
+    def attach(self, *, look: bool = True) -> int:
         """See `Store.attach`: who does not follow the server asks it; while it is away, what is known here is shown."""
         began = time.monotonic()
-        if not self._follower.is_running and began >= self._look_again:
+        if look and not self._follower.is_running and began >= self._look_again:
             try:
                 self._journal.catch_up()
-                self._looked.at = time.monotonic()
             except (StateUnusable, LockTimeout):
                 if time.monotonic() - began > _SLOW_SECONDS:  # whoever only looks does not wait for it each time
                     self._look_again = time.monotonic() + _AGAIN_SECONDS[-1]
         return 0
 
+    def refresh(self) -> None:
+        self._journal.catch_up()
+
     @contextlib.contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
-        with self._journal.turn:
-            looked, self._looked.at = getattr(self._looked, "at", -_SAME_CALL_SECONDS), -_SAME_CALL_SECONDS
-            if self._journal.is_contended or self._journal.has_intents():  # what is finished must not be overtaken
-                self._journal.lock_server()
-            elif time.monotonic() - looked >= _SAME_CALL_SECONDS:  # else this very call has looked
-                self._journal.catch_up()
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002 - the turn has its own
+        with self._journal.begin_turn(optimistic=optimistic):
             yield self
 
 
@@ -149,9 +140,8 @@ def connect(
             journal.close()
             store = SqliteStore(known.connection, None, title=title)
             return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
-        followed = ServerStore.open(path, title=title)
         follower = Follower(journal)
-        followed.follow(journal, follower)
+        followed = ServerStore(journal, follower, title=title)
         journal.files = FollowedFiles(journal.files, follower)
         return Engine(followed, journal, settings=settings, announced=AnnouncementStore(where))
     except BaseException as error:
@@ -205,7 +195,7 @@ def _open_copy(
         make_private_directory(where)
         remember_folder(where, place)
         path = str(where / COPY)
-        journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), seconds=settings.lock_seconds)
+        journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), settings)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error

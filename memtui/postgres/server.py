@@ -1,11 +1,13 @@
 """The calls of a server: what came after an event, and adding others behind it. One function there for each.
 
-A call whose connection goes is not done, or done: `append` asks for which, and never adds anything twice, as an event
-is added behind the very one that it follows.
+A call whose connection goes is not done, or done: `append` asks for which by the number of the call, which the server
+keeps with the event. So nothing is ever added twice.
 """
 
 import contextlib
+import os
 import secrets
+import select
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ SCHEMA = 1
 _CONNECT_SECONDS = 5
 _AGAIN_SECONDS = (0.0, 0.1, 0.5, 1.0, 2.0)
 """How long is waited before each try to reach a server again that a call was lost on."""
-_PAGE = 2_000
+PAGE = 2_000
 """Events in one answer."""
 _OPTIONS: dict[str, Any] = {
     "application_name": "memtui",
@@ -31,13 +33,10 @@ _OPTIONS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
+_CALL_BYTES = 16
 _LOST = ("08", "57P")
 """How the codes of errors begin with which a connection goes. With any other one, the call was not carried out."""
 _Result = TypeVar("_Result")
-
-
-class Overtaken(Exception):
-    """Other events came before: what was to be added is to be planned anew."""
 
 
 class Diverged(ServerUnusable):
@@ -69,13 +68,67 @@ class News(NamedTuple):
     silenced: list[int]
 
 
+class NewEvent(NamedTuple):
+    """An event that the server gives its number: its canonical bytes before that and behind it, and its texts."""
+
+    start: bytes
+    end: bytes
+    answer: bytes | None
+    arguments: bytes | None
+
+
 class Addition(NamedTuple):
     """What is added to a store in one step; see `News`."""
 
-    events: Sequence[ServerEvent]
+    events: Sequence[NewEvent]
     versions: Mapping[str, bytes | None]
     removed: Sequence[str] = ()
     silenced: Sequence[int] = ()
+
+
+class Seen(NamedTuple):
+    """A store as it was seen.
+
+    Attributes:
+        seq: The number of the last event.
+        hash: Its hash.
+        related: Bytes that no event may have in it that came since, as what is added follows from what was seen;
+            `None` where none may have come at all.
+        most: How many events may have come since.
+    """
+
+    seq: int
+    hash: bytes
+    related: Sequence[bytes] | None = None
+    most: int = PAGE
+
+
+class Added(NamedTuple):
+    """What became of an addition.
+
+    Attributes:
+        seq: The number of its last event.
+        hash: Its hash.
+        news: What others had added before it, since the store was seen.
+        is_heard: Whether anybody listens to the bell.
+    """
+
+    seq: int
+    hash: bytes
+    news: News
+    is_heard: bool
+
+
+class Overtaken(Exception):
+    """Others added something that matters: what was to be added is to be planned anew. The store is locked.
+
+    Attributes:
+        news: What they added, or a first part of it.
+    """
+
+    def __init__(self, news: News) -> None:
+        super().__init__()
+        self.news = news
 
 
 class Bell:
@@ -154,59 +207,68 @@ class Server:
             name = "lock_after" if is_locking else "get_after"
             call = f"SELECT * FROM memtui.{name}(%s, %s, %b, %s)"
             try:
-                rows = self._call(call, self.address.store, seq, hash, _PAGE)
+                rows = self._call(call, self.address.store, seq, hash, PAGE)
             except Diverged:
                 self._is_locked |= is_locking
                 raise
             self._is_locked |= is_locking
-        news = News([], {}, [], [])
-        for sort, number, one, two, three, four in rows:
-            if sort == "event":
-                news.events.append(ServerEvent(number, one, two, three, four))
-            elif sort == "version":
-                news.versions[one.hex()] = two
-            elif sort == "removed version":
-                news.removed.append(one.hex())
-            else:
-                news.silenced.append(number)
-        return news
+        return _make_news(rows)
 
-    def append(self, base: int, added: Addition, *, release: bool = False) -> None:
-        """Add events behind number `base`; with `release`, the store is unlocked by the same call.
+    def append(self, seen: Seen, added: Addition, *, release: bool = False) -> Added:
+        """Add events behind the last one; with `release`, the store is unlocked by the same call.
 
         Raises:
-            Overtaken: That is not the last one any more. Nothing was added.
+            Overtaken: Others came before. Nothing was added, and the store is locked.
+            Diverged: The store does not go on from what was seen. Nothing was added.
             OutcomeUnknown: The server went away, and nobody knows whether they were added.
             ServerUnusable: Nothing was added, for another reason.
         """
+        call = os.urandom(_CALL_BYTES)
+        with self._lock:  # whether it was sent is asked of this very call
+            try:
+                return self._append(call, seen, added, release)
+            except Unreachable:
+                if not self._was_sent:
+                    raise
+            for seconds in _AGAIN_SECONDS:
+                time.sleep(seconds)  # a server that was started again needs a moment
+                try:
+                    return self._append(call, seen, added, release)
+                except Diverged:
+                    raise
+                except (ServerUnusable, LockTimeout):
+                    continue
+        raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
+
+    def _append(self, call: bytes, seen: Seen, added: Addition, release: bool) -> Added:
+        """Add events, or be told what became of the same call before."""
         events = added.events
-        values = (
+        release = release and self._is_locked
+        rows = self._call(
+            _APPEND,
             self.address.store,
-            base,
-            [each.body for each in events],
-            [each.hash for each in events],
+            seen.seq,
+            seen.hash,
+            call,
+            None if seen.related is None else list(seen.related),
+            seen.most,
+            [each.start for each in events],
+            [each.end for each in events],
             [each.answer for each in events],
             [each.arguments for each in events],
             [bytes.fromhex(sha256) for sha256 in added.versions],
             list(added.versions.values()),
             [bytes.fromhex(sha256) for sha256 in added.removed],
             list(added.silenced),
+            release,
+            retry=False,
         )
-        with self._lock:  # whether it was sent is asked of this very call
-            for is_last in (False, True):
-                had_connection = self._connection is not None
-                try:
-                    release = release and self._is_locked
-                    self._call(_APPEND, *values, release, retry=False)
-                    self._is_locked = self._is_locked and not release
-                    return
-                except Unreachable:
-                    if not self._was_sent:
-                        raise
-                    if self._was_added(base, events[-1].hash if events else b""):
-                        return
-                    if is_last or not had_connection:  # else it may be one that had gone long before
-                        raise
+        (outcome, seq, hash, heard, *_), news = rows[0], _make_news(rows[1:])
+        if outcome == "overtaken":
+            self._is_locked = True
+            raise Overtaken(news)
+        self._is_locked = self._is_locked and not release
+        return Added(seq, hash, news, bool(heard))
 
     def lock(self) -> None:
         """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `ServerUnusable`."""
@@ -239,6 +301,7 @@ class Server:
             connection = self._connect()
         try:
             with translate_errors():
+                connection.execute("SELECT memtui.attend(%s)", [self.address.store])
                 connection.execute("LISTEN memtui")
             bell = Bell(connection, number)
             self._call("SELECT pg_notify('memtui', %s)", bell.trial)
@@ -249,31 +312,6 @@ class Server:
 
     # Inside
 
-    def _was_added(self, base: int, hash: bytes) -> bool:
-        """Whether events were added behind a number before the connection went; the last one has this hash.
-
-        Raises:
-            Overtaken: Others were.
-            OutcomeUnknown: The server cannot be asked.
-        """
-        for seconds in _AGAIN_SECONDS:
-            time.sleep(seconds)  # a server that was started again needs a moment
-            try:
-                # Behind the same lock as the call that was lost: that is over, one way or the other.
-                self.lock()
-                try:
-                    row = self._call("SELECT memtui.find(%s, %s, %b)", self.address.store, base, hash)[0]
-                finally:
-                    self.unlock()
-            except (ServerUnusable, LockTimeout):
-                continue
-            if row[0] is None:
-                return False
-            if not row[0]:
-                raise Overtaken
-            return True
-        raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
-
     def _call(self, sql: str, *values: object, retry: bool = True) -> list[tuple[Any, ...]]:
         """The rows of a statement. One that only asks is asked again where its connection had gone."""
         with self._lock:
@@ -283,6 +321,8 @@ class Server:
                 raise ServerUnusable("The journal is closed.")
             try:
                 with translate_errors():
+                    if self._connection is not None and _is_gone(self._connection):
+                        self._drop()  # nothing is in doubt: it went before anything was sent
                     if self._connection is None:
                         self._connection = self._connect()
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
@@ -311,10 +351,43 @@ class Server:
             self._connection = None
 
 
+def _is_gone(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the server has closed a connection while nothing was asked of it, as far as is known here."""
+    if connection.closed:
+        return True
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    try:
+        while waiting.poll(0):  # its last words come before its end
+            connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return True
+    return False
+
+
 _APPEND = (
-    "SELECT memtui.append(%s, %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
-    "%b::bytea[], %b::bigint[], %s)"
+    "SELECT * FROM memtui.append(%s, %s, %b, %b, %b::bytea[], %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
+    "%b::bytea[], %b::bytea[], %b::bytea[], %b::bigint[], %s)"
 )
+
+
+def encode_text(text: str | None) -> bytes | None:
+    """A text as the server keeps it."""
+    return None if text is None else text.encode("utf-8")
+
+
+def _make_news(rows: Sequence[tuple[Any, ...]]) -> News:
+    news = News([], {}, [], [])
+    for sort, number, one, two, three, four in rows:
+        if sort == "event":
+            news.events.append(ServerEvent(number, one, two, three, four))
+        elif sort == "version":
+            news.versions[one.hex()] = two
+        elif sort == "removed version":
+            news.removed.append(one.hex())
+        else:
+            news.silenced.append(number)
+    return news
 
 
 @contextlib.contextmanager
@@ -330,8 +403,6 @@ def _make_error(error: psycopg.Error) -> Exception:
     """An error of the driver's as one of ours."""
     code, words = error.sqlstate or "", _get_words(error)
     match code:
-        case "MT001":
-            return Overtaken()
         case "MT002":
             return Diverged("The server's record does not go on from what was read there before.")
         case "MT003":

@@ -1,7 +1,7 @@
 """Giving a server the record of memories that were kept elsewhere: the same bytes and hashes, from the first event."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -9,7 +9,7 @@ from memtui.core.errors import StateUnusable
 from memtui.journal import chain
 from memtui.journal.record import ReadableRecord
 from memtui.postgres.dsn import parse_address
-from memtui.postgres.server import Addition, Overtaken, Server, ServerEvent
+from memtui.postgres.server import Addition, NewEvent, Overtaken, Seen, Server, encode_text
 
 _PAGE = 200
 """Events in one step."""
@@ -36,12 +36,12 @@ def upload(record: ReadableRecord, place: str) -> tuple[int, str]:
         until, last = record.get_head()
         bodies = record.iter_bodies(seq, until)
         while page := list(islice(bodies, _PAGE)):
-            added = [_make_event(record, number, body) for number, body in page]
+            added = _make_events(record, hash, page)
             hashes = {sha256 for _, body in page for sha256 in _iter_versions(json.loads(body))}
             texts: dict[str, bytes | None] = dict(record.get_texts(hashes))
             texts |= {sha256: None for sha256 in hashes - texts.keys() if record.has_version(sha256)}
             try:
-                server.append(page[0][0] - 1, Addition(added, texts))
+                seq, hash, _, _ = server.append(Seen(seq, hash), Addition(added, texts))
             except Overtaken as error:
                 raise StateUnusable("Another program writes to the store on the server. Try again.") from error
         server.ring()
@@ -50,11 +50,18 @@ def upload(record: ReadableRecord, place: str) -> tuple[int, str]:
         server.close()
 
 
-def _make_event(record: ReadableRecord, seq: int, body: bytes) -> ServerEvent:
-    event = record.get_event(seq)
-    assert event is not None
-    answer, arguments = (None if text is None else text.encode("utf-8") for text in (event.answer, event.arguments))
-    return ServerEvent(seq, body, bytes.fromhex(event.hash), answer, arguments)
+def _make_events(record: ReadableRecord, previous: bytes, page: Sequence[tuple[int, bytes]]) -> list[NewEvent]:
+    """Events as they are given to the server, which will give each the same number and hash. Raises `StateUnusable`."""
+    made = []
+    for seq, body in page:
+        event = record.get_event(seq)
+        assert event is not None
+        previous = chain.hash_link(previous, body)
+        start, end = chain.split_body(body, seq)
+        if previous.hex() != event.hash or b"%b%d%b" % (start, seq, end) != body:
+            raise StateUnusable(f"The record is broken at event {seq:,}. Check it with: memtui verify")
+        made.append(NewEvent(start, end, encode_text(event.answer), encode_text(event.arguments)))
+    return made
 
 
 def _iter_versions(event: dict[str, Any]) -> Iterator[str]:

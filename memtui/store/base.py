@@ -237,8 +237,11 @@ class ReadableStore(Protocol):
         """The device of the store: where that is another one than before, and empty, the store is not mounted."""
         ...
 
-    def attach(self) -> int:
+    def attach(self, *, look: bool = True) -> int:
         """Hold the directory that stands at the store's place now, and number it: the one opened first is 0.
+
+        Args:
+            look: Whether a store that is a copy looks for what is new, unless it is followed.
 
         Raises:
             FolderMissing: There is none, or another one came where the store may not go on in it: an observer's never
@@ -328,8 +331,21 @@ class Store(ReadableStore, Protocol):
         """
         ...
 
-    def begin_transaction(self, seconds: float) -> AbstractContextManager[Transaction]:
+    def refresh(self) -> None:
+        """Have the newest, where this is a copy.
+
+        Raises:
+            LockTimeout: Another process of this machine is at it for too long.
+            StateUnusable: It cannot be had now. What is known stays.
+        """
+        ...
+
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> AbstractContextManager[Transaction]:
         """Take the writer lock within some seconds.
+
+        Args:
+            optimistic: Whether a copy may be older than what it is a copy of: that shows when something is recorded
+                (`Record.is_current`).
 
         Raises:
             LockTimeout: Another process has it for too long.

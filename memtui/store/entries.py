@@ -90,8 +90,11 @@ class EntryStore:
     def device(self) -> str:
         return ""
 
-    def attach(self) -> int:
+    def attach(self, *, look: bool = True) -> int:  # noqa: ARG002 - this is no copy
         return 0
+
+    def refresh(self) -> None:
+        """Nothing: this is no copy."""
 
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         if any(map(self._is_temporary, path.parts)):

@@ -451,7 +451,7 @@ class FolderStore(WritableFolder):
                     close_quietly(fd)
 
     @contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Transaction]:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         """See `Store.begin_transaction`. The lock is the kernel's: it goes when its process does."""
         if self.state_fd < 0:
             yield ReadOnlyTransaction()

@@ -80,7 +80,7 @@ class MemoryStore(EntryStore):
         self._lock = threading.Lock()
 
     @contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Transaction]:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         if not self._lock.acquire(timeout=seconds):
             raise LockTimeout("Another thread is writing to the memory.")
         try:

@@ -260,7 +260,7 @@ class ReadOnlyFolder:
     def close(self) -> None:
         self.root.close()
 
-    def attach(self) -> int:
+    def attach(self, *, look: bool = True) -> int:  # noqa: ARG002 - a folder is no copy
         """See `ReadableStore.attach`."""
         try:
             if not self.root.is_current():
@@ -272,6 +272,9 @@ class ReadOnlyFolder:
             reason = os.strerror(error.errno or 0).lower()
             raise FolderMissing(f"{self.title} cannot be read: {reason}.") from error
         return self._attached
+
+    def refresh(self) -> None:
+        """Nothing: a folder is no copy."""
 
     def get_node(self, path: MemoryPath, *, follow: bool = False) -> Node | None:
         self.attach()

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self
 
 from memtui.core.attributes import UNKNOWN, Attributes
@@ -46,13 +46,14 @@ class TableEntries:
 
     Args:
         connection: In autocommit mode. Within a transaction that is open there, changes are a part of it.
+        lock: Held by whoever uses the connection, where others do as well.
     """
 
     passing = _PASSING
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, lock: AbstractContextManager[object] | None = None) -> None:
         self._db = connection
-        self._lock = threading.RLock()
+        self._lock = lock or threading.RLock()
 
     def make_root(self) -> None:
         """Make the row of the root, where it is not there."""
@@ -181,7 +182,7 @@ class SqliteStore(EntryStore):
             self._directory = -1
 
     @contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Transaction]:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         """See `Store.begin_transaction`. The lock is a file of its own beside the database."""
         if self._directory < 0:
             yield ReadOnlyTransaction()

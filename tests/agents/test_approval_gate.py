@@ -326,8 +326,8 @@ class Full(StandIn):
         self._times = times
 
     @contextlib.contextmanager
-    def begin_transaction(self, seconds: float) -> Any:
-        with self._real.begin_transaction(seconds) as transaction:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Any:
+        with self._real.begin_transaction(seconds, optimistic=optimistic) as transaction:
             if self._times > 0:
                 self._times -= 1
                 raise OSError(28, "No space left on device: /host/path")

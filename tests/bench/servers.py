@@ -13,7 +13,7 @@ from memtui.journal import chain
 from memtui.memory import connect
 from memtui.memory import open as open_memory
 from memtui.postgres.dsn import parse_address
-from memtui.postgres.server import Addition, Server, ServerEvent
+from memtui.postgres.server import Addition, NewEvent, Seen, Server
 from memtui.watch import FolderWatcher
 from tests import pg_server
 from tests.bench.memories import Memories
@@ -171,9 +171,8 @@ def _fill(place: str, events: int, notes: int) -> None:
                     )
                 )
             linked = chain.link_events(page, seq, previous)
-            rows = [ServerEvent(each.seq, body, bytes.fromhex(each.hash), b"ok", None) for body, each in linked]
-            server.append(seq, Addition(rows, texts))
-            seq, previous = rows[-1].seq, rows[-1].hash
+            rows = [NewEvent(*chain.split_body(body, each.seq), b"ok", None) for body, each in linked]
+            seq, previous, _, _ = server.append(Seen(seq, previous), Addition(rows, texts))
 
 
 def _measure_delays(place: str, top: Path) -> list[float]:

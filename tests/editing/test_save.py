@@ -318,10 +318,10 @@ class _Full(FolderStore):
 
     is_full = False
 
-    def begin_transaction(self, seconds: float) -> AbstractContextManager[Transaction]:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> AbstractContextManager[Transaction]:
         if self.is_full:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return super().begin_transaction(seconds)
+        return super().begin_transaction(seconds, optimistic=optimistic)
 
 
 def test_a_full_disk_or_a_lost_folder_leaves_the_text_where_it_is(folder: Path, tmp_path: Path) -> None:

@@ -360,8 +360,8 @@ class Dying(StandIn):
     """A store whose process dies when everything stands, and directories are to be given their attributes."""
 
     @contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Any]:
-        with self._real.begin_transaction(seconds) as transaction:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Any]:
+        with self._real.begin_transaction(seconds, optimistic=optimistic) as transaction:
             yield _DyingTransaction(transaction)
 
 

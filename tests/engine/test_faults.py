@@ -119,7 +119,7 @@ def test_a_store_that_fails_is_answered_with_the_right_words(
     filled: Any, command: dict[str, Any], code: int, words: str
 ) -> None:
     class Broken(StandIn):
-        def begin_transaction(self, _: float) -> Any:
+        def begin_transaction(self, _: float, *, optimistic: bool = False) -> Any:  # noqa: ARG002
             raise OSError(code, "never shown: /host/path")
 
     engine = filled.engine()

@@ -221,10 +221,10 @@ def test_a_refusal_never_records_over_a_command_of_another_process(looked: Any) 
     class Slow(StandIn):
         """Lets the other engine in as soon as the lock is free."""
 
-        def begin_transaction(self, seconds: float) -> Any:
+        def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Any:
             @contextmanager
             def turn() -> Any:
-                with self._real.begin_transaction(seconds) as transaction:
+                with self._real.begin_transaction(seconds, optimistic=optimistic) as transaction:
                     yield transaction
                 looked.ask(other, command="create", path="/memories/f", file_text="theirs\n")
 

@@ -39,8 +39,8 @@ class Dying(StandIn):
         self._done = done
 
     @contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Any]:
-        with self._real.begin_transaction(seconds) as transaction:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Any]:
+        with self._real.begin_transaction(seconds, optimistic=optimistic) as transaction:
             yield _Dying(transaction, self._done)
 
 

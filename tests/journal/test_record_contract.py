@@ -16,6 +16,7 @@ from memtui.core.attributes import Attributes
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Change, EntryKind, Event, Memtui, Version, sha256
 from memtui.core.guards import DISMISSED, PINS
+from memtui.core.settings import Settings
 from memtui.journal import chain
 from memtui.journal.record import KnownPath, Record
 from memtui.journal.sqlite import Journal
@@ -40,7 +41,7 @@ def _copy_file(directory: Path, _: pytest.FixtureRequest) -> Record:
 
 def _open_on_server(directory: Path, request: pytest.FixtureRequest) -> Record:
     address = request.getfixturevalue("server").address(f"r-{sha256(bytes(directory))[:12]}")
-    return ServerJournal(str(directory / "copy.db"), Server(parse_address(address)), seconds=5)
+    return ServerJournal(str(directory / "copy.db"), Server(parse_address(address)), Settings())
 
 
 KINDS: Mapping[str, Opener] = {

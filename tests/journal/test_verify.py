@@ -952,8 +952,8 @@ class Dying:
         return getattr(self._store, name)
 
     @contextlib.contextmanager
-    def begin_transaction(self, seconds: float) -> Iterator[Any]:
-        with self._store.begin_transaction(seconds) as transaction:
+    def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Any]:
+        with self._store.begin_transaction(seconds, optimistic=optimistic) as transaction:
             yield _Dying(transaction, self._done, self._deeds)
 
 

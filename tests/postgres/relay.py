@@ -31,6 +31,7 @@ class Relay:
         self._listening.bind(str(directory / _SOCKET))
         self._listening.listen()
         self._open: list[socket.socket] = [self._listening]
+        self._programs: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -39,6 +40,13 @@ class Relay:
                 each.shutdown(socket.SHUT_RDWR)
             each.close()
 
+    def cut(self) -> None:
+        """Cut the lines of all programs; the server does not notice while it has nothing to say."""
+        for each in self._programs:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self._programs.clear()
+
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
@@ -46,6 +54,7 @@ class Relay:
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._server)
                 self._open += [program, server]
+                self._programs.append(program)
                 is_lost = threading.Event()
                 for work in (self._pass_calls, self._pass_answers):
                     threading.Thread(target=work, args=(program, server, is_lost), daemon=True).start()

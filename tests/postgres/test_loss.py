@@ -17,7 +17,7 @@ from memtui.journal.deferred import NOT_RECORDED
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
-from memtui.postgres.server import Addition, Server
+from memtui.postgres.server import Addition, Seen, Server
 from tests import pg_server
 from tests.conftest import set_clock, wait_until
 from tests.pg_server import OwnServer
@@ -145,9 +145,9 @@ def lose_appends(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
     """Have nobody learn whether something was added."""
     append = Server.append
 
-    def lose(self: Server, base: int, added: Addition, *, release: bool = False) -> None:
+    def lose(self: Server, seen: Seen, added: Addition, *, release: bool = False) -> None:
         if is_done:
-            append(self, base, added, release=release)
+            append(self, seen, added, release=release)
         raise OutcomeUnknown("The server went away, and nobody knows whether the change was made.")
 
     patch.setattr(Server, "append", lose)
@@ -202,6 +202,8 @@ def test_too_many_connections_are_said_and_pass(bot: str, owner: psycopg.Connect
         create(engine, "a.md", "one\n")
         owner.execute(f"ALTER ROLE {role} CONNECTION LIMIT 0")
         owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", (role,))
+        there = "SELECT 1 FROM pg_stat_activity WHERE usename = %s"
+        wait_until(lambda: not owner.execute(there, (role,)).fetchall(), "the connections to end")
         assert "(the server cannot be reached). Nothing" in ask(engine, "create", "b.md", file_text="two\n").text
         with pytest.raises(
             StateUnusable, match=f'^The server cannot be reached: too many connections for role "{role}"'
