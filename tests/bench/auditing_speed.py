@@ -5,6 +5,7 @@ The notes are words by chance, so they hold nothing to be found: what is measure
 
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from memtui.memory import open as open_memory
+from memtui.scan.ruleset import join_lines, load_rules
 from tests.bench.memories import Memories
 from tests.bench.searching import NOTES, texts_of
 from tests.bench.table import Row, compared, mebibytes, seconds, within
@@ -21,8 +23,13 @@ LIMIT, AGAIN = 2.5, 0.3
 """Seconds that an audit of them may take, and one of the same notes after it: a reviewer waits for it, and so does a
 pipeline."""
 
+RIPGREP = 6.0
+"""How many times as long as `rg` over the same regexes it may take instead."""
+
 _NOTHING = 0.001
 _RUNS = 9
+_RIPGREP_RUNS, _GROUP = 5, 60
+_RULE_FILES = ("secrets", "injection", "hidden", "claims", "upkeep")
 _WORDS = {"read": "reading the folder, and looking for changes", "journal": "checking the journal"}
 _PROGRAM = """
 import json
@@ -72,7 +79,48 @@ def speed(memories: Memories) -> Iterable[Row]:
     )
     measured = json.loads(done.stdout)
     yield from _rows(measured)
+    if shutil.which("rg"):
+        yield _beside_ripgrep(folder, float(measured["all"]))
     yield _command_again(folder, state)
+
+
+def _beside_ripgrep(folder: Path, whole: float) -> Row:
+    """All rules beside `rg` over their regexes, as far as it reads them as they are and they find nothing.
+
+    It is called once for each group of them: one by one takes it six times as long.
+    """
+    regexes = list(dict.fromkeys(_iter_regexes()))
+    shared = [regex for regex in regexes if _run_ripgrep(folder, [regex], "--quiet") == 1]
+    groups = [shared[start : start + _GROUP] for start in range(0, len(shared), _GROUP)]
+    took = []
+    for _ in range(_RIPGREP_RUNS):
+        began = time.perf_counter()
+        for group in groups:
+            _run_ripgrep(folder, group, "--count")
+        took.append(time.perf_counter() - began)
+    what = f"audit: {NOTES:,} notes of 2 KB, against {len(shared)} of the {len(regexes)} regexes of its rules"
+    return compared(what, whole, median(took), RIPGREP, name="rg")
+
+
+def _run_ripgrep(folder: Path, regexes: list[str], how: str) -> int:
+    words = [word for regex in regexes for word in ("-e", regex)]
+    command = ("rg", "--multiline", "--regex-size-limit=1G", "--dfa-size-limit=1G", how, *words, str(folder))
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600).returncode
+
+
+def _iter_regexes() -> Iterator[str]:
+    """The regexes that stand in the files of rules."""
+    for file in _RULE_FILES:
+        rules = load_rules(file)
+        for text in rules.patterns.values():
+            yield join_lines(text)
+        for entry in rules.values():
+            tables = (*entry.forms, *entry.get("phrases", ()))
+            for text in (
+                *(table["regex"] for table in tables if "regex" in table),
+                *entry.get("patterns", {}).values(),
+            ):
+                yield join_lines(text)
 
 
 def _command_again(folder: Path, state: Path) -> Row:
