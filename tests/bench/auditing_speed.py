@@ -105,7 +105,10 @@ def _beside_ripgrep(folder: Path, whole: float) -> Row:
 def _run_ripgrep(folder: Path, regexes: list[str], how: str) -> int:
     words = [word for regex in regexes for word in ("-e", regex)]
     command = ("rg", "--multiline", "--regex-size-limit=1G", "--dfa-size-limit=1G", how, *words, str(folder))
-    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600).returncode
+    done = subprocess.run(
+        command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600
+    )  # 0 for something found, 1 for nothing, 2 for a regex that it cannot read
+    return done.returncode
 
 
 def _iter_regexes() -> Iterator[str]:
