@@ -149,6 +149,9 @@ class Journal:
     files: RecordFiles
     is_shared: bool
 
+    is_current = True
+    """Whether this is known to be all: no other machine records."""
+
     def __init__(self, path: str | None, *, directory: str | None = None, has_entries: bool = False) -> None:
         self._prepare_fields(path, directory, has_entries=has_entries)
         with OPENING:
@@ -183,10 +186,6 @@ class Journal:
     def is_write_ahead(self) -> bool:
         """Whether a commit that is not synced may be lost by a power cut, but never without all later ones."""
         return not self._must_sync
-
-    @property
-    def is_current(self) -> bool:
-        return True
 
     @property
     def connection(self) -> sqlite3.Connection:

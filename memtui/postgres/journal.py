@@ -230,7 +230,7 @@ class ServerJournal(Journal):
                 self._optimist = None
 
     @property
-    def is_current(self) -> bool:
+    def is_current(self) -> bool:  # type: ignore[override]  # which nobody sets
         return self._optimist != threading.get_ident()
 
     # Reading from the server

@@ -105,6 +105,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
         "iter_raw_entries",
         "read",
         "read_link",
+        "refresh",
         "scan",
         "scan_contents",
     }
