@@ -20,6 +20,7 @@ from memtui.review.inbox import ReviewMark
 from memtui.ui.clipboard import copy_and_report
 from memtui.ui.controller import Controller, controller_work
 from memtui.ui.key_names import ENTER, label_key
+from memtui.ui.masking import find_masked_spans
 from memtui.ui.messages import PromptOffered, report_errors
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_review import RevealController
@@ -194,7 +195,7 @@ class TriageController(Controller[DiffPaneScreen]):
             case "undo":
                 await self._take_back(row.finding)
             case "redact":
-                self._copy(self._format_command(_get_redact_words(row.finding)), "the redact command")
+                await self._redact(row.finding)
             case "dismiss":
                 self.action_dismiss_finding()
             case "ask":
@@ -213,7 +214,8 @@ class TriageController(Controller[DiffPaneScreen]):
                     how = f"copy the command to undo #{finding.origin.seq}"
                 choices.append(Choice("b", how, "undo"))
         if finding.location.path:
-            choices.append(Choice("x", "copy the command to redact it", "redact"))
+            how = "copy the command to redact it" if self.screen.is_read_only else "redact it: remove it for good"
+            choices.append(Choice("x", how, "redact"))
         is_dismissed = row.excepted is not None and row.excepted.by == "dismissal"
         if row.excepted is None or is_dismissed:
             choices.append(Choice("d", "restore it" if is_dismissed else "dismiss it", "dismiss"))
@@ -262,10 +264,40 @@ class TriageController(Controller[DiffPaneScreen]):
                 if outcome.event:
                     self.run.rerun_audit(keep_words=True)
 
+    async def _redact(self, finding: AuditFinding) -> None:
+        from memtui.ui.flows.redaction import redact  # noqa: PLC0415 - start-up: loads the flows
+
+        words = _get_redact_words(finding)
+        if self.screen.is_read_only:
+            self._copy(self._format_command(words), "the redact command")
+            return
+        text = self._get_masked_text(finding) if "--match" in words else None
+        if text == "":
+            self.screen.message.show_message("Not redacted: the note has changed. Audit it again.", warning=True)
+            return
+        async with self.screen.change_lock:
+            outcome = await redact(self.app, self._complete_words(words), text)
+        self.screen.message.show_message(outcome.words, warning=outcome.is_warning, held=5.0)
+        self.run.rerun_audit(keep_words=True)
+
+    def _get_masked_text(self, finding: AuditFinding) -> str:
+        """The secret of a finding, in the text that is shown beside it; empty if none stands there any more."""
+        shown = self.detail.text
+        if shown is None or shown.text is None or shown.path != finding.location.path or finding.masked is None:
+            return ""
+        start, end = finding.masked
+        spans = find_masked_spans(shown.text, (), self.lists.inspection.custom.matcher, shown.path)
+        is_secret = any(from_ <= start and end <= to for from_, to in spans)
+        return shown.text[start:end] if is_secret else ""
+
     def _format_command(self, words: list[str]) -> str:
+        return shlex.join(["memtui", *self._complete_words(words)])
+
+    def _complete_words(self, words: list[str]) -> list[str]:
+        """The words of a command with the folder that it is about."""
         inspection = self.lists.inspection
         state = ["--state", inspection.state] if inspection.state else []
-        return shlex.join(["memtui", *words, "--dir", inspection.folder, *state])
+        return [*words, "--dir", inspection.folder, *state]
 
     # The agent
 

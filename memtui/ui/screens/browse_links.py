@@ -1,6 +1,7 @@
 """Find, links, details, the clipboard and the audit."""
 
 import asyncio
+import os
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -329,6 +330,7 @@ class AuditController(FolderController):
         cache = None if engine.read_only else state / CLEAN_NOTES
         options = ReviewOptions(
             folder=folder, title=self.screen.folder_title, review=str(get_review_path(folder)), reviewer=get_reviewer(),
+            state=None if session.state is None else os.fspath(session.state),
             settings=config.audit, memory=config.memory,
             custom=load_custom_rules((), config.audit.rule_files, folder), cache=cache,
         )  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 
 from memtui.audit.model import Severity
 from memtui.core.errors import StateUnusable
+from memtui.core.events import sha256
 from memtui.review.inbox import ACCEPTED_FAILURE, ReviewMark, ReviewVerdict
 from memtui.review.marks import Review, get_review_path
 from memtui.review.triage import mark_finding
@@ -250,3 +251,45 @@ async def test_over_a_folder_it_is_written_into_the_review_file_taken_back_and_s
         await app.press("u")
         await app.wait_for((app.folder / "key.md").exists, "the undoing of that")
         assert secret() not in path.read_text()
+
+
+async def test_over_a_folder_a_secret_is_removed_for_good_without_leaving_the_screen(opened: Opening) -> None:
+    async with opened({"a.md": "a\n"}, size=(120, 36)) as app:
+        text = f"the key is {secret()}\n"
+        with app.engine() as engine:
+            command = {"command": "create", "path": "/memories/key.md", "file_text": text}
+            assert not engine.execute(command, actor=CLARA).is_error
+        screen = await reviewing(app)
+        await ask(app, "1", "t")
+        assert "redact it: remove it for good" in app.text
+        await ask(app, "x", screen=ConfirmScreen)
+        assert "Would remove for good: " in app.text
+        assert "It cannot be undone. Remove it?" in app.text
+        await ask(app, "n", screen=AuditScreen)
+        await app.wait_for(lambda: screen.message.text == "Nothing was removed.", "the answer")
+        assert (app.folder / "key.md").read_text() == text
+        await app.wait_for(lambda: screen.run.audit_worker is None, "the look after that")
+        await ask(app, "t")
+        await ask(app, "x", screen=ConfirmScreen)
+        await app.press("y")
+        await app.wait_for(lambda: (app.folder / "key.md").read_text() == "the key is [redacted]\n", "the redaction")
+        await app.wait_for(lambda: "Removed for good: " in screen.message.text, "what was done")
+        await app.wait_for(lambda: screen.lists.audit is not None and not screen.lists.audit.findings, "another look")
+        with app.engine() as engine:
+            assert not engine.journal.has_text(sha256(text.encode()))
+            assert engine.journal.verify().is_intact
+
+
+async def test_a_note_that_was_changed_since_is_not_redacted_by_its_old_place(opened: Opening) -> None:
+    async with opened({"a.md": "a\n"}, size=(120, 36)) as app:
+        with app.engine() as engine:
+            command = {"command": "create", "path": "/memories/key.md", "file_text": f"the key is {secret()}\n"}
+            assert not engine.execute(command, actor=CLARA).is_error
+        screen = await reviewing(app)
+        shown = screen.detail.text
+        assert shown is not None
+        screen.detail.text = replace(shown, text="something else stands there, and nothing of the key\n")
+        await ask(app, "1", "t")
+        await app.press("x")
+        await app.wait_for(lambda: "Not redacted: the note has changed." in screen.message.text, "the refusal")
+        assert secret() in (app.folder / "key.md").read_text()
