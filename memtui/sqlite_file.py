@@ -37,8 +37,8 @@ def connect(
     """
     path, where = place.removeprefix(SQLITE), get_state_directory(place, state)
     if read_only:
-        known = _copy(path)
-        store = SqliteStore(known.connection, None, title=format_path(place))
+        _require_file(path)
+        store, known = read_file(path, place)
         return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
     if not os.path.isdir(os.path.dirname(path)):
         raise FolderMissing(f"No folder at {format_path(os.path.dirname(path))}, in which the file could be made.")
@@ -62,10 +62,52 @@ def observe(
 ) -> Observer:
     """The memories of this moment, only to look at them: nothing is created or changed. See `connect`."""
     path = place.removeprefix(SQLITE)
-    known = _copy(path)
-    store = SqliteStore(known.connection, None, title=format_path(place))
+    _require_file(path)
+    return observe_file(path, place, state, settings=settings, look=look, location=path)
+
+
+def open_store(place: str) -> SqliteStore:
+    """The memories of this moment, without their record: nothing is created or changed. See `connect`."""
+    path = place.removeprefix(SQLITE)
+    _require_file(path)
+    return read_file(path, place)[0]
+
+
+def _require_file(path: str) -> None:
+    if not os.path.exists(path):
+        raise FolderMissing(f"No file at {format_path(path)}.")
+
+
+# A file as it is at a moment, which may be this machine's copy of what is on a server.
+
+
+def read_file(path: str, place: str) -> tuple[SqliteStore, Journal]:
+    """The memories in a file and their record, in memory, where neither can be changed.
+
+    Args:
+        path: The file.
+        place: What it is shown as: the place itself, or what it is a copy of.
+
+    Raises:
+        StateUnusable: It is another program's, is damaged, or cannot be used.
+    """
+    known = Journal.copy_from(path, has_entries=True)
+    return SqliteStore(known.connection, None, title=format_path(place)), known
+
+
+def observe_file(
+    path: str,
+    place: str,
+    state: str | os.PathLike[str] | None,
+    *,
+    settings: Settings | None,
+    look: bool,
+    location: str | None = None,
+) -> Observer:
+    """The memories in a file, only to look at them; see `read_file`. `location` is where the record is said to be."""
+    store, known = read_file(path, place)
+    recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(location or place))
     announced = AnnouncementStore(get_state_directory(place, state))
-    recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(path))
     observer = Observer(store, known, settings=settings, announced=announced, recorded=recorded)
     try:
         if look:
@@ -74,14 +116,3 @@ def observe(
         observer.close()
         raise
     return observer
-
-
-def open_store(place: str) -> SqliteStore:
-    """The memories of this moment, without their record: nothing is created or changed. See `connect`."""
-    return SqliteStore(_copy(place.removeprefix(SQLITE)).connection, None, title=format_path(place))
-
-
-def _copy(path: str) -> Journal:
-    if not os.path.exists(path):
-        raise FolderMissing(f"No file at {format_path(path)}.")
-    return Journal.copy_from(path, has_entries=True)

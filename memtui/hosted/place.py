@@ -19,13 +19,13 @@ from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import HOSTED, format_path
 from memtui.core.settings import Settings
 from memtui.core.unicode import to_one_line
-from memtui.engine import Engine, JournalSource, Observer, RecordedState
+from memtui.engine import Engine, Observer
 from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.hosted.api import HostedApi
 from memtui.hosted.journal import HostedJournal
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.files import CopyFollower, FollowedFiles
-from memtui.journal.sqlite import Journal
+from memtui.sqlite_file import observe_file, read_file
 from memtui.store.base import Transaction
 from memtui.store.sqlite import SqliteStore
 
@@ -120,13 +120,12 @@ def connect(
     Raises:
         StateUnusable: The store cannot be reached, is none, or refuses the key; or the copy cannot be used.
     """
-    settings, title = settings or Settings(), format_path(place)
+    settings = settings or Settings()
     store, journal, path, where = _open_copy(place, state, settings, client, offline=offline)
     if read_only:
         store.close()
         journal.close()
-        known = Journal.copy_from(path, has_entries=True)
-        copied = SqliteStore(known.connection, None, title=title)
+        copied, known = read_file(path, place)
         return Engine(copied, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
     return Engine(store, journal, settings=settings, announced=AnnouncementStore(where))
 
@@ -135,24 +134,12 @@ def observe(
     place: str, *, state: str | os.PathLike[str] | None = None, settings: Settings | None = None, look: bool = True
 ) -> Observer:
     """The memories of this moment, only to look at them: nothing in the store is changed. See `connect`."""
-    path, where = update_copy(place, state), get_state_directory(place, state)
-    known = Journal.copy_from(path, has_entries=True)
-    store = SqliteStore(known.connection, None, title=format_path(place))
-    recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(place))
-    observer = Observer(store, known, settings=settings, announced=AnnouncementStore(where), recorded=recorded)
-    try:
-        if look:
-            observer.reconcile()
-    except BaseException:
-        observer.close()
-        raise
-    return observer
+    return observe_file(update_copy(place, state), place, state, settings=settings, look=look)
 
 
 def open_store(place: str) -> SqliteStore:
     """The memories of this moment, without their record: nothing in the store is changed. See `connect`."""
-    known = Journal.copy_from(update_copy(place), has_entries=True)
-    return SqliteStore(known.connection, None, title=format_path(place))
+    return read_file(update_copy(place), place)[0]
 
 
 def update_copy(place: str, state: str | os.PathLike[str] | None = None) -> str:

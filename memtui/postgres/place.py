@@ -14,14 +14,14 @@ from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable, Unrea
 from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
-from memtui.engine import Engine, JournalSource, Observer, RecordedState
+from memtui.engine import Engine, Observer
 from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.files import CopyFollower, FollowedFiles
-from memtui.journal.sqlite import Journal
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
 from memtui.postgres.server import Server
+from memtui.sqlite_file import observe_file, read_file
 from memtui.store.base import Transaction
 from memtui.store.entries import EntryStore
 from memtui.store.sqlite import SqliteStore
@@ -136,9 +136,8 @@ def connect(
     journal, path, where = _open_copy(place, state, settings, offline=offline)
     try:
         if read_only:
-            known = Journal.copy_from(path, has_entries=True)
+            store, known = read_file(path, place)
             journal.close()
-            store = SqliteStore(known.connection, None, title=title)
             return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
         follower = Follower(journal)
         followed = ServerStore(journal, follower, title=title)
@@ -155,32 +154,17 @@ def observe(
     place: str, *, state: str | os.PathLike[str] | None = None, settings: Settings | None = None, look: bool = True
 ) -> Observer:
     """The memories of this moment, only to look at them: nothing is created or changed on the server. See `connect`."""
-    journal, path, where = _open_copy(place, state, settings or Settings())
-    journal.close()
-    known = Journal.copy_from(path, has_entries=True)
-    store = SqliteStore(known.connection, None, title=format_path(place))
-    recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(place))
-    observer = Observer(store, known, settings=settings, announced=AnnouncementStore(where), recorded=recorded)
-    try:
-        if look:
-            observer.reconcile()
-    except BaseException:
-        observer.close()
-        raise
-    return observer
+    return observe_file(update_copy(place, state, settings), place, state, settings=settings, look=look)
 
 
 def open_store(place: str) -> SqliteStore:
     """The memories of this moment, without their record: nothing is created or changed. See `connect`."""
-    journal, path, _ = _open_copy(place, None, Settings())
-    journal.close()
-    known = Journal.copy_from(path, has_entries=True)
-    return SqliteStore(known.connection, None, title=format_path(place))
+    return read_file(update_copy(place), place)[0]
 
 
-def update_copy(place: str, state: str | os.PathLike[str] | None = None) -> str:
+def update_copy(place: str, state: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> str:
     """The path of this machine's copy, which is brought up to date. See `connect`."""
-    journal, path, _ = _open_copy(place, state, Settings())
+    journal, path, _ = _open_copy(place, state, settings or Settings())
     journal.close()
     return path
 
