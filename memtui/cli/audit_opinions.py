@@ -6,7 +6,7 @@ from dataclasses import replace
 from memtui.agents.opinion_askers import OpinionProcess
 from memtui.agents.opinions import OpinionAnswers
 from memtui.audit.model import Audit
-from memtui.audit.opinions import DISAGREED, OpinionRequest, add_answers, describe_request, prepare_request
+from memtui.audit.opinions import DISAGREED, OpinionRequest, add_answers, describe_request, list_sent, prepare_request
 from memtui.cli import output
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, show_progress_line
@@ -38,4 +38,4 @@ def _agree(request: OpinionRequest, asker: OpinionProcess, given: argparse.Names
     """Say what would be sent, and ask whether it may be."""
     if not (given.yes and options.quiet):
         output.print_message(describe_request(request, asker))
-    return given.yes or confirm("Send this?", "Nothing was sent")
+    return given.yes or confirm("Send this?", "Nothing was sent", list_sent(request))

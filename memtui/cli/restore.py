@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from memtui.cli import context, event_text, output, times
@@ -70,12 +70,22 @@ def run_with_confirmation(
     return print_result(result, options, done(result) if result.event else "", folder=folder, dry_run=False)
 
 
-def confirm(question: str, not_done: str) -> bool:
-    """Ask a person; anything but a clear yes is a no. Raises `Failure` without a terminal."""
+def confirm(question: str, not_done: str, details: Iterable[str] = ()) -> bool:
+    """Ask a person; anything but a clear yes is a no. Raises `Failure` without a terminal.
+
+    Args:
+        details: Lines that `s` shows before the question is asked again.
+    """
     if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
         raise UsageError(f"{not_done}: no terminal to confirm in. Use --yes")
-    output.write_stderr([f"{to_one_line(question)}  y yes  n no: "])
-    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+    lines = [f"{line}\n" for line in details]
+    question = f"{to_one_line(question)}  y yes  n no{'  s show' if lines else ''}: "
+    while True:
+        output.write_stderr([question])
+        answer = sys.stdin.readline().strip().casefold()
+        if not lines or answer not in ("s", "show"):
+            return answer in ("y", "yes")
+        output.write_stderr(["\n", *lines])
 
 
 def print_result(

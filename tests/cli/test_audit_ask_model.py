@@ -121,9 +121,11 @@ def test_nothing_is_sent_without_a_yes(
     ran = run("audit", "--ask-model")
     assert (ran.code, ran.out) == (2, b"")
     assert b"--yes" in ran.err
-    ran = run_in_terminal("audit", "--only", "planted", "--ask-model", typed=b"n\n")
+    ran = run_in_terminal("audit", "--only", "planted", "--ask-model", typed=b"s\nn\n")
     assert ran.code == 0
     shown = " ".join(ran.out.decode().split())
+    assert f"passage: {HONEST}" in shown
+    assert shown.count("Send this? y yes n no s show:") == 2
     assert "To send to the newest model of anthropic: at most 2 passages of notes" in shown
     assert "No opinion was given: Not sent: you declined." in shown
     assert "ignore-instructions" in shown
