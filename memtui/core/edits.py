@@ -264,9 +264,11 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
             first, last = _parse_range(view_range, len(shown))
             last = min(last, len(shown))
         end, last = last, min(last, first + limit - 1)
+    names = "".join(shown)
+    may_be_odd = not (names.isascii() and names.isprintable())
     for name in shown[first - 1 : last]:
         size, tail = sizes[name], "/" if name in directories else ""
-        if _is_odd(name):
+        if may_be_odd and _is_odd(name):
             name = "/".join(map(_quote_name, name.split("/")))  # noqa: PLW2901 - as it is shown
         lines.append(f"{format_human_size(size)}\t{path}/{name}{tail}")
     if limit and len(shown) > limit and last < end:

@@ -133,16 +133,16 @@ class Viewer:
         """What a listing adds up. Links are looked through only where they are listed."""
         start = len(directory.path) + 1 if directory.path else 0
         is_link, is_directory = EntryKind.LINK, EntryKind.DIRECTORY  # to look up a member takes as long as all the rest
-        for node in self._store.scan(MemoryPath.from_relative(directory.path)):
-            name, kind = node.path[start:], node.kind
+        for path, kind, size in self._store.iter_sizes(MemoryPath.from_relative(directory.path)):
+            name = path[start:]
             if kind is not is_link:
-                yield name, kind is is_directory, node.size
+                yield name, kind is is_directory, size
             elif name.count("/") < DEPTH:
-                yield from self._iter_linked(name, node)
+                yield from self._iter_linked(name, path)
 
-    def _iter_linked(self, name: str, link: Node) -> Iterator[ListingEntry]:
+    def _iter_linked(self, name: str, link: str) -> Iterator[ListingEntry]:
         try:
-            target = self._store.get_node(MemoryPath.from_relative(link.path), follow=True)
+            target = self._store.get_node(MemoryPath.from_relative(link), follow=True)
         except (SymlinkEscape, OSError):
             return
         if target is None:
@@ -150,9 +150,9 @@ class Viewer:
         yield name, target.kind is EntryKind.DIRECTORY, target.size
         if target.kind is EntryKind.DIRECTORY:
             start = len(target.path) + 1 if target.path else 0
-            for node in self._store.scan(MemoryPath.from_relative(target.path)):
-                if node.kind is not EntryKind.LINK:
-                    yield f"{name}/{node.path[start:]}", node.kind is EntryKind.DIRECTORY, node.size
+            for path, kind, size in self._store.iter_sizes(MemoryPath.from_relative(target.path)):
+                if kind is not EntryKind.LINK:
+                    yield f"{name}/{path[start:]}", kind is EntryKind.DIRECTORY, size
 
     def inspect_path(self, place: MemoryPath) -> PathContent:
         with contextlib.suppress(OSError, SymlinkEscape, FileTooLarge, NotRegularFile):

@@ -284,6 +284,14 @@ class ReadableStore(Protocol):
         """
         ...
 
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
+        """Paths, kinds and bytes of everything below a directory, as `scan` has it: of files alone are bytes counted.
+
+        Raises:
+            OSError: The directory itself cannot be read.
+        """
+        ...
+
     def scan_contents(
         self, *, limit: int, wanted: Callable[[str], bool] | None = None
     ) -> Iterator["tuple[Node, FileContent | Exception | None]"]:

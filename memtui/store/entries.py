@@ -124,6 +124,9 @@ class EntryStore:
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
         yield from (node for node in self._entries.list_below(below.relative) if not self._is_hidden(node))
 
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
+        return ((node.path, node.kind, node.size) for node in self.scan(below))
+
     def scan_contents(
         self, *, limit: int, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[tuple[Node, FileContent | Exception | None]]:

@@ -102,6 +102,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
         "is_accessible",
         "is_temporary_name",
         "iter_names",
+        "iter_sizes",
         "iter_raw_entries",
         "read",
         "read_link",
