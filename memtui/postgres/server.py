@@ -20,7 +20,8 @@ from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable, Unre
 from memtui.postgres.dsn import Address
 
 SCHEMA = 1
-"""The newest schema of a server that this memtui knows."""
+"""The newest schema of a server that this memtui knows. One that is newer by one can still be read."""
+_NEWER = "The server's schema is of a newer memtui{}. Update memtui to use it."
 _CONNECT_SECONDS = 5
 _AGAIN_SECONDS = (0.0, 0.1, 0.5, 1.0, 2.0)
 """How long is waited before each try to reach a server again that a call was lost on."""
@@ -176,6 +177,7 @@ class Server:
         self._is_locked = False
         self._is_closed = False
         self._was_sent = False
+        self._is_outdated = False
 
     def close(self) -> None:
         """Let go of the connection. Calls afterwards fail."""
@@ -189,9 +191,7 @@ class Server:
         Raises:
             ServerUnusable: It cannot be used.
         """
-        number, version, agent = self._call("SELECT * FROM memtui.get_number(%s)", self.address.store)[0]
-        if version > SCHEMA:
-            raise ServerUnusable("The server's schema is of a newer memtui. Update memtui to use it.")
+        number, _, agent = self._call(_GET_NUMBER, self.address.store)[0]
         return number, agent
 
     def get_after(self, seq: int, hash: bytes, *, lock: bool = False) -> News:
@@ -204,6 +204,8 @@ class Server:
         """
         with self._lock:
             is_locking = lock and not self._is_locked
+            if is_locking:
+                self._require_known_schema()
             name = "lock_after" if is_locking else "get_after"
             call = f"SELECT * FROM memtui.{name}(%s, %s, %b, %s)"
             try:
@@ -225,6 +227,7 @@ class Server:
         """
         call = os.urandom(_CALL_BYTES)
         with self._lock:  # whether it was sent is asked of this very call
+            self._require_known_schema()
             try:
                 return self._append(call, seen, added, release)
             except Unreachable:
@@ -274,6 +277,7 @@ class Server:
         """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `ServerUnusable`."""
         with self._lock:
             if not self._is_locked:
+                self._require_known_schema()
                 self._call("SELECT memtui.lock(%s)", self.address.store)
                 self._is_locked = True
 
@@ -326,6 +330,7 @@ class Server:
                     if self._connection is None:
                         self._connection = self._connect()
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
+                        self._check_schema(self._connection)
                     self._was_sent = True
                     return self._connection.execute(sql, values, binary=True).fetchall()
             except Unreachable:
@@ -333,6 +338,19 @@ class Server:
                 if retry and was_open:
                     return self._call(sql, *values, retry=False)
                 raise
+
+    def _check_schema(self, connection: psycopg.Connection[Any]) -> None:
+        row = connection.execute(_GET_NUMBER, [self.address.store]).fetchone()
+        version = row[1] if row else SCHEMA
+        self._is_outdated = version > SCHEMA
+        if version > SCHEMA + 1:
+            self._drop()
+            raise ServerUnusable(_NEWER.format(""))
+
+    def _require_known_schema(self) -> None:
+        """Raise `ServerUnusable` where the store can only be read."""
+        if self._is_outdated:
+            raise ServerUnusable(_NEWER.format(": memories can be read, and not changed"))
 
     def _connect(self) -> psycopg.Connection[Any]:
         connection = psycopg.connect(
@@ -365,6 +383,7 @@ def _is_gone(connection: psycopg.Connection[Any]) -> bool:
     return False
 
 
+_GET_NUMBER = "SELECT * FROM memtui.get_number(%s)"
 _APPEND = (
     "SELECT * FROM memtui.append(%s, %s, %b, %b, %b::bytea[], %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
     "%b::bytea[], %b::bytea[], %b::bytea[], %b::bigint[], %s)"

@@ -1,6 +1,7 @@
 """A server that goes, refuses, is full, or was set back: nothing is lost, nothing comes twice, and all is said."""
 
 import contextlib
+import re
 import select
 import threading
 from collections.abc import Iterator
@@ -11,14 +12,14 @@ import psycopg
 import pytest
 
 import memtui
-from memtui.core.errors import OutcomeUnknown, StateUnusable
+from memtui.core.errors import OutcomeUnknown, ServerUnusable, StateUnusable
 from memtui.core.events import WatchMode
 from memtui.engine import Engine
 from memtui.journal.deferred import NOT_RECORDED
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
-from memtui.postgres.server import Addition, Seen, Server
+from memtui.postgres.server import SCHEMA, Addition, Seen, Server
 from tests import pg_server
 from tests.conftest import set_clock, wait_until
 from tests.pg_server import OwnServer
@@ -274,6 +275,33 @@ def test_a_server_without_room_changes_nothing(place: str) -> None:
 
 
 # The server is another one
+
+
+def test_a_schema_that_is_newer_by_one_is_read_and_not_written_to(tmp_path: Path) -> None:
+    if pg_server.MISSING:
+        pytest.skip(pg_server.MISSING)
+    with pg_server.run_server() as own:
+        place = own.address("team")
+        with memtui.open(place, state=tmp_path / "one") as engine:
+            create(engine, "a.md", "one\n")
+        with psycopg.connect(parse_address(place).dsn, autocommit=True) as connection:
+            connection.execute("INSERT INTO memtui.migrations VALUES (%s, now())", [SCHEMA + 1])
+            why = "server's schema is of a newer memtui"
+            newer = f"The {why}: memories can be read, and not changed. Update memtui to use it."
+            for name in ("one", "two"):
+                with memtui.open(place, state=tmp_path / name) as engine:
+                    assert read_all(engine) == {"a.md": b"one\n"}
+                    assert f"(the {why}). Nothing was changed" in ask(engine, "create", "b.md", file_text="two\n").text
+                    assert "one" in ask(engine, "view", "a.md").text
+                    for change in (lambda e: e.undo([1]), lambda e: e.files.move({"a.md": "c.md"})):
+                        with pytest.raises(ServerUnusable, match=re.escape(newer)):
+                            change(engine)
+                    assert read_all(engine) == {"a.md": b"one\n"}
+            connection.execute("INSERT INTO memtui.migrations VALUES (%s, now())", [SCHEMA + 2])
+        with pytest.raises(
+            StateUnusable, match=r"^The server's schema is of a newer memtui\. Update memtui to use it\.$"
+        ):
+            memtui.open(place, state=tmp_path / "three")
 
 
 @pytest.fixture
