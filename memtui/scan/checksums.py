@@ -45,6 +45,11 @@ def check_letters_and_digits(value: str) -> bool:
     return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
 
 
+def check_large_and_small(value: str) -> bool:
+    """Whether there are large and small letters in it, as in no hash."""
+    return value not in (value.lower(), value.upper())
+
+
 def encode_base62(number: int) -> str:
     """A 32-bit number as six characters, digits first, then capitals."""
     written = ""

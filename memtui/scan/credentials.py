@@ -10,15 +10,21 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from memtui.notes.spans import find_line_start
 from memtui.scan.ruleset import join_lines, load_rules
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word, is_placeholder, is_sequential_key, make_sequential_spot
+from memtui.scan.tokens import find_word, is_placeholder, is_regular, is_sequential_key, make_sequential_spot
+from memtui.scan.weak_passwords import RULE as WEAK_RULE
+from memtui.scan.weak_passwords import is_beside_production, is_own_host, is_word_with_digits
 
 _ASSIGNMENT = r"[\"'`*]{0,3}[ \t]{0,4}(?::=|=>|[:=]|\bis\b)?[ \t]{0,4}[\"'`]?"
 """What may stand between a name and its value."""
 _LONGEST_BLOCK = 20_000
+_FEWEST_OF_BLOCK = 32  # characters in a private key at least
 _SIGNS_OF_HASH = 3  # signs of a dollar in the hash of a password
 _NEAR = 240  # characters around a match within which what belongs to it stands
+_SAME_MACHINE = re.compile(r"(?i)localhost|127\.[\d.]+|0\.0\.0\.0|host\.docker\.internal|[a-z][\w-]*")
+"""This machine, and by a name without a dot a container on it."""
 _SCHEME = re.compile(r"[A-Za-z0-9+.-]{1,21}")  # A scheme, read from its end
 _HEADER_NAME = "authorization"
 _URL_SAFE = str.maketrans("-_", "+/")
@@ -148,6 +154,8 @@ def find_private_keys(text: str) -> Iterator[Spot]:
                 continue
             end = _get_pattern("private-key", "end").search(text, found.end(), found.end() + _LONGEST_BLOCK)
             until = end.start() if end else _find_end_of_block(text, found.end())
+            if end and _holds_no_key(text[found.end() : until]):
+                continue
             yield Spot("secret", rule, found.start(), found.end(), words, (found.end(), until), is_certain=True)
     if "BADANBgkqhkiG9w0BAQEFAASC" in text:
         for found in _get_pattern("private-key", "bare").finditer(text):
@@ -166,6 +174,13 @@ def find_private_keys(text: str) -> Iterator[Spot]:
             )
 
 
+def _holds_no_key(block: str) -> bool:
+    """Whether a block that is closed holds no key, but a few words or the letters of the alphabet."""
+    letters = "".join(block.split())
+    decoded = decode_base64(letters)
+    return len(letters) < _FEWEST_OF_BLOCK or (decoded != "" and is_regular(decoded))
+
+
 def _find_end_of_block(text: str, start: int) -> int:
     """Where the lines of a block end that has no last line: at an empty one."""
     empty = text.find("\n\n", start, start + _LONGEST_BLOCK)
@@ -180,8 +195,10 @@ def find_signed_tokens(text: str) -> Iterator[Spot]:
         header, claims = _decode_json(found[1]), _decode_json(found[2])
         if header is None or claims is None or "alg" not in header or is_placeholder(found[3]):
             continue
-        if claims.get("role") == "anon" or claims.get("name") == "John Doe" or "some" in claims:
-            continue  # meant to be public; the one that every introduction shows
+        if claims.get("role") == "anon" or claims.get("iss") == "supabase-demo":
+            continue  # meant to be public; the same on every machine of a developer
+        if claims.get("name") == "John Doe" or "some" in claims:
+            continue  # the one that every introduction shows
         yield Spot("secret", "signed-token", *found.span(), "a signed web token", found.span(), is_certain=True)
 
 
@@ -236,16 +253,27 @@ def find_in_addresses(text: str) -> Iterator[Spot]:
             found = _get_pattern(rule, "address").match(text, at)
             if found is None or _is_reference(found["value"]):
                 continue
+            host, _, _ = found["host"].partition(":")
+            line = text[find_line_start(text, at, _NEAR) : found.end()]
+            is_weak = is_own_host(host) and "prod" not in line.lower()
+            if is_weak and found["name"] == found["value"] and _SAME_MACHINE.fullmatch(host):
+                continue  # as containers of databases come
             scheme = _SCHEME.match(text[max(0, at - 22) : at][::-1])
             if scheme is not None:
-                words = "a password in a URL"
-                yield Spot("secret", rule, at - scheme.end(), found.end(), words, found.span("value"))
+                is_weak = is_weak and is_word_with_digits(found["value"])
+                by, words = (WEAK_RULE, "a weak password in a URL") if is_weak else (rule, "a password in a URL")
+                yield Spot("secret", by, at - scheme.end(), found.end(), words, found.span("value"))
+    if "BUNDLE_" in text:
+        for found in _get_pattern(rule, "bundle").finditer(text):
+            if not _is_reference(found["value"]):
+                yield Spot("secret", "registry-login", *found.span(), "a registry login", found.span("value"))
     if " -" in text and ("curl " in text or "sshpass " in text or "mysql" in text):
         for found in _get_pattern(rule, "command").finditer(text):
             group = "value" if found["value"] else "other"
             if not _is_reference(found[group]):
-                words = "a password on a command line"
-                yield Spot("secret", "password-assignment", *found.span(), words, found.span(group))
+                words, span = "a password on a command line", found.span(group)
+                is_weak = is_word_with_digits(found[group]) and not is_beside_production(text, *span)
+                yield Spot("secret", WEAK_RULE if is_weak else "password-assignment", *found.span(), words, span)
 
 
 def _is_reference(value: str) -> bool:

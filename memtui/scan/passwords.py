@@ -27,7 +27,7 @@ from memtui.scan.secret_values import (
     is_weak_password,
 )
 from memtui.scan.spots import Spot
-from memtui.scan.tokens import find_word, is_sequential_key, make_sequential_spot
+from memtui.scan.tokens import find_word, is_published, is_sequential_key, make_sequential_spot
 from memtui.scan.weak_passwords import RULE as WEAK_RULE
 from memtui.scan.weak_passwords import is_beside_production, is_word_with_digits
 from memtui.scan.work_budget import WorkBudget
@@ -44,6 +44,8 @@ _BLOCK_LINE = re.compile(r"[ \t]{1,40}(?P<word>[^\s\"'`<>]{1,300})[ \t]{0,8}(?:\
 _MOST_LINES = 20
 _FLAG = re.compile(r"[ \t]{1,3}(?P<quote>[\"']?)")
 _BARE = re.compile(r"[^\s\"'`<>,;(){}\[\]|\\]{1,300}")
+_NUMBERED = re.compile(r"\d{1,16}\|[A-Za-z0-9_-]{24,64}(?![\w|])")
+"""A token behind the number of its record, as Laravel and Facebook write it."""
 _BEHIND = re.compile(r"&(?:(?:quot|lt|gt|apos|nbsp|#\d{1,5});?|[A-Za-z_.-]{1,40}=)")
 """What ends a value in an address and in HTML."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\dA-Za-z_]+")
@@ -55,7 +57,7 @@ _TAIL = re.compile(r"[^\s\w\"'`<>&)\]}]\w[^\s\"'`<>&]{0,300}")
 """What stands behind a value without a blank: it may be the rest of it, and is masked with it."""
 _NEXT_WORD = 12
 _PLAIN_KEY = re.compile(
-    r"[\"'`]?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})"
+    r"[\"'`]?(?:[ \t]string)?[ \t]{0,3}(?::{1,3}=|\?=|=>|=|:)[ \t]{0,3}[\"'`]?(?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})"
     r"(?![\w+/.-]|[%^!#$*@~:]\w|\[)"
 )
 _AFTER_BLANK = re.compile(r"[ \t](?P<value>[A-Za-z0-9+/_-]{16,400}={0,2})(?![\w+/.-])")
@@ -145,6 +147,8 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             continue  # the name of a resource, such as `arn:…:secret:…`
         if not budget.spend(len(value)):
             return
+        if is_published(value):
+            continue
         if not is_password and is_sequential_key(value):
             seen = until or at + len(value)
             yield make_sequential_spot(begin, seen, (at, seen))
@@ -157,11 +161,13 @@ def find_assigned(text: str, lowered: str, clues: frozenset[str], budget: WorkBu
             is_found = False
         else:
             is_found = is_secret(value, is_password=is_password, is_prose=sign.is_prose)
-            if not is_found and not is_password:
+            if not is_found:
                 is_found = is_digest_key(value)
-            elif not (is_found or sign.is_prose) and _VARIABLE.fullmatch(text, begin, end) and is_weak_password(value):
+            if is_found or not is_password:
+                pass
+            elif not sign.is_prose and _VARIABLE.fullmatch(text, begin, end) and is_weak_password(value):
                 is_found = True
-            elif not is_found and not quote and not sign.is_tag:
+            elif not quote and not sign.is_tag:
                 value = _read_odd_password(text, at)
                 is_found = bool(value)
         if is_found and not quote and _is_masked(text, begin, at + len(value)):
@@ -269,7 +275,7 @@ def _read_value(text: str, at: int, quote: str) -> str:
         end = text.find(quote, at, at + LONGEST + 1)
         line = text.find("\n", at, at + LONGEST + 1)
         return "" if end < 0 or -1 < line < end else text[at:end]
-    found = _BARE.match(text, at)
+    found = _NUMBERED.match(text, at) or _BARE.match(text, at)
     if found is None or text[found.end() : found.end() + 1] in ("(", "[", "{"):
         return ""  # a call, or an element
     return found.group().rstrip(".:*!?,。、)」")
@@ -328,8 +334,9 @@ def _find_simple_password(text: str, found: re.Match[str], *, is_prose: bool) ->
     value = found["value"].rstrip(".:*!?,")
     start = found.start("value")
     end = start + len(value)
+    is_literal = bool(found.groupdict().get("literal")) and is_weak_password(value)
     is_plain = not is_prose and (_is_made_up(value) or is_digest_key(value))
-    if not (is_plain or is_secret(value, is_password=True, is_prose=is_prose)):
+    if not (is_literal or is_plain or is_secret(value, is_password=True, is_prose=is_prose)):
         return
     is_weak = is_word_with_digits(value) and not is_beside_production(text, found.start(), end)
     rule, words = (WEAK_RULE, "a weak password in an assignment") if is_weak else (_RULE, "a password in an assignment")

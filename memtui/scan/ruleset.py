@@ -103,6 +103,12 @@ class Ruleset(Mapping[str, Entry]):
         return {name: _LIST.split(words.strip()) if isinstance(words, str) else words for name, words in lists.items()}
 
     @cached_property
+    def hashes(self) -> frozenset[str]:
+        """The hashes in the allowlists of all rules."""
+        lists = self._table.get("allowlists", ())
+        return frozenset(digest for each in lists for digest in each.get("hashes", ()))
+
+    @cached_property
     def allowed(self) -> tuple[re.Pattern[str], ...]:
         """The regexes of the allowlists of all rules."""
         return _compile_regexes(self._table.get("allowlists", ()))

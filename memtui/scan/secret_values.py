@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from memtui.scan.checksums import check_crc32
 from memtui.scan.ruleset import load_rules
-from memtui.scan.tokens import count_steps, is_placeholder, measure_entropy
+from memtui.scan.tokens import count_steps, is_placeholder, is_published, measure_entropy
 
 _FEWEST_OF_PASSWORD, _FEWEST_OF_KEY, LONGEST = 6, 16, 1_200
 _STEPS = 0.6  # how many of its characters may follow the one before
@@ -88,7 +88,7 @@ def is_secret(value: str, *, is_password: bool, is_prose: bool) -> bool:
         or get_pattern("identifier").fullmatch(value)
     ):
         return False
-    return not value.startswith(_CHECKED) or check_crc32(value)  # else it was made up
+    return not is_published(value) and (not value.startswith(_CHECKED) or check_crc32(value))  # else it was made up
 
 
 def _is_bare_key(value: str) -> bool:

@@ -4,6 +4,7 @@ There are some two hundred forms, and most notes have no word that could be a ke
 them: its long words are looked at once, by how they begin, and only what begins as a key does is compared.
 """
 
+import hashlib
 import math
 import operator
 import re
@@ -36,6 +37,7 @@ _FEWEST_TURNS = 6  # letters, and digits, that count by themselves
 _JOHN_DOE = "kpvaG4gRG9lI"
 """What the name is in base64 that the signed tokens of introductions are issued to."""
 _SEQUENTIAL = re.compile(r"(?=[0-9_+/.-]{0,400}[A-Za-z])(?=.{16,400}\Z)(?:[A-Za-z0-9]+[_+/.-])*[A-Za-z0-9]+={0,2}")
+_DIGITS_OF_HASH = 16
 _STEPS = 0.5  # how many of its characters may follow the one before, as in `abcdef` and `123456`
 
 SEQUENTIAL_RULE = "sequential-key"
@@ -171,7 +173,13 @@ def join_words(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows how a secret looks, as documentation and examples do."""
-    return is_regular(value) or is_example(value)
+    return is_regular(value) or is_example(value) or is_published(value)
+
+
+def is_published(value: str) -> bool:
+    """Whether documentation prints a value as an example, or a program for developers has it on every machine."""
+    digest = hashlib.sha256(value.rstrip("=").encode("utf-8", "surrogatepass")).hexdigest()
+    return digest[:_DIGITS_OF_HASH] in load_rules("secrets").hashes
 
 
 def is_regular(value: str) -> bool:

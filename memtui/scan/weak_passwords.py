@@ -69,6 +69,11 @@ def _load_pairs() -> frozenset[str]:
     return frozenset(" ".join(load_rules("secrets")[RULE].get_words("pairs")).split())
 
 
+def is_own_host(host: str) -> bool:
+    """Whether a host is a machine of one's own, or a container on it."""
+    return _LOCAL.fullmatch(host) is not None
+
+
 def is_beside_production(text: str, start: int, end: int) -> bool:
     """Whether the lines around a password name a host that is not of one's own machine, or production."""
     begin, until = start, end
@@ -78,6 +83,6 @@ def is_beside_production(text: str, start: int, end: int) -> bool:
         until = (at if at >= 0 else min(end + _MOST_NEAR, len(text) - 1)) + 1
     for found in _PRODUCTION.finditer(text, begin, min(until, len(text))):
         place = found["host"] or found["address"] or found["account"]
-        if place is None or not _LOCAL.fullmatch(place):
+        if place is None or not is_own_host(place):
             return True
     return False

@@ -1,5 +1,7 @@
 """Secrets and what only looks like one. Whatever looks real here is put together when the test runs."""
 
+import base64
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -152,6 +154,10 @@ def test_the_checksums_are_those_that_are_published() -> None:
         'variable "corp_api_token" {\n  default = "' + _KEY + '"\n}',
         "curl -X POST https://x.example.com \\\n  -u ada:" + _W,
         "/masterkey:" + _HEX + _HEX[::-1],
+        "POSTGRES_PASSWORD=" + _HEX,
+        "- Password of the database: `" + _HEX + "`",
+        "API_TOKEN=17|" + _W + _W,
+        'const mapKey string = "' + _W + _W[:4] + '"',
     ],
 )
 def test_a_value_behind_the_name_of_a_secret_is_found(text: str) -> None:
@@ -562,6 +568,17 @@ def test_a_number_of_a_person_is_found_with_its_check_digits_and_not_with_others
         ("  account_key\n      = '{}';\n", "azure-key", _W * 4 + "hGeB3W=="),
         ("Unseal Key 2: {}\n", "vault-token", "0tZn+7QQCxphpHwTm7/dC3LpP5JGIbYl3PK8Sy81R+" + "P2"),
         ("bootstrap-token {}\n", "service-key", "x7k2m9." + "q4w8e1r5t9y3u7i2"),
+        ("the storage box: {}\n", "service-key", "3-" + _W * 3 + "7Kd2"),
+        ("containers: {}\n", "service-key", "ptr" + "_" + _W + _W[:12] + "="),
+        ("payments {}\n", "service-key", "$aact" + "_prod_" + _W * 2),
+        ("the flow: {}\n", "service-key", "VF." + "DM." + _HEX[:24] + "." + _W[:16]),
+        ("watched with {}\n", "newrelic-key", _HEX + "FFFF" + "NRAL"),
+        ("searched with {}\n", "sourcegraph-token", "sgp" + "_" + _HEX[:16].upper() + "_" + _HEX + _HEX[:8]),
+        ("paid with {}\n", "stripe-key", "rk" + "_prod_" + _W),
+        ("https://x.logic.azure.com/workflows/9?sp=%2Fx&sig={}\n", "azure-signature", _W * 2 + "aB3"),
+        ("Authorization: Bearer {}\n", "authorization-header", "17|" + _W * 2),
+        ("BUNDLE_GEMS__TEALAKE__IO=ada:{}\n", "registry-login", "1f2e" + "3d4c"),
+        ("reports at postgres://app:{}@db7.tealake.io/x\n", "password-in-address", "hunter" + "22"),
     ],
 )
 def test_what_files_of_programs_hold_is_found(text: str, rule: str, value: str) -> None:
@@ -570,6 +587,38 @@ def test_what_files_of_programs_hold_is_found(text: str, rule: str, value: str) 
     assert spot.rule == rule
     assert spot.masked is not None
     assert whole[slice(*spot.masked)] == value
+
+
+def _encode(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Basic " + _encode("Aladdin:open sesame"),  # RFC 7617
+        "password: " + _encode("1f2d1e2e67df"),  # the documentation of Kubernetes
+        "API_KEY=" + _encode("Aladdin:open sesame"),
+        "-----BEGIN PRIVATE KEY-----\nthe key of the build machine\n-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\n" + _encode("abcdefghijklmnopqrstuvwxyz") + "\n-----END PRIVATE KEY-----",
+        "postgres://postgres:postgres@localhost:5432/app",
+        "DATABASE_URL=mysql://root:root@db/app",
+        "the table: 17|" + _HEX + _HEX[:8] + "|",
+        "the commit 3-" + _HEX + _HEX,
+        "stripe_key = pk_live_" + _W + "7b",
+        "api_key: 'pk_test_" + _W + "7b'",
+        "SUPABASE_KEY=sb_publishable_" + _W + "_aa",
+        "POSTHOG_KEY=phc_" + _W * 2 + "7kb",
+    ],
+)
+def test_what_is_public_or_an_example_or_comes_with_a_program_is_no_secret(text: str) -> None:
+    assert _rules(text) == []
+
+
+def test_the_token_that_is_the_same_on_every_machine_of_a_developer_is_no_secret() -> None:
+    head, claims = json.dumps({"alg": "HS256"}), {"iss": "supabase-demo", "role": "service_role", "exp": 1983812996}
+    parts = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in (head, json.dumps(claims))]
+    assert _rules(".".join((*parts, _KEY))) == []
 
 
 @pytest.mark.parametrize("name", ["token_issued_by", "secret_created_at", "token_last4"])

@@ -60,6 +60,31 @@ def test_beside_a_machine_of_ones_own_it_warns(near: str) -> None:
     assert rules(f"{near}\nAPP_PASSWORD={WEAK[0]}\n") == ["weak-password"]
 
 
+@pytest.mark.parametrize("value", WEAK)
+@pytest.mark.parametrize(
+    "text",
+    ["postgres://app:{}@localhost:5432/app", "redis://:{}@192.168.1.9", "curl -u ada:{} http://127.0.0.1:8080/"],
+)
+def test_in_an_address_of_a_machine_of_ones_own_it_warns(text: str, value: str) -> None:
+    assert rules(text.format(value)) == ["weak-password"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://app:{}@db7.tealake.io/app", "production: postgres://app:{}@localhost:5433/app",
+        "curl -u ada:{} ada@db7.tealake.io", "postgres://{0}:{0}@prod-db/app",
+    ],
+)  # fmt: skip
+def test_in_an_address_of_another_machine_or_production_it_fails(text: str) -> None:
+    assert rules(text.format(WEAK[0])) in (["password-in-address"], ["password-assignment"])
+
+
+def test_a_word_in_code_that_makes_it_a_password_is_a_weak_one() -> None:
+    assert rules(f"ConvertTo-SecureString '{WEAK[0]}' -AsPlainText -Force") == ["weak-password"]
+    assert rules(f"A chat is identified by `{WEAK[0]}`.") == []
+
+
 def test_a_host_that_stands_far_away_says_nothing_of_a_password() -> None:
     assert rules("host: db7.tealake.io\n" + "\n" * 5 + f"APP_PASSWORD={WEAK[0]}\n") == ["weak-password"]
     assert rules("host: db7.tealake.io" + " " * 900 + f"APP_PASSWORD={WEAK[0]}\n") == ["weak-password"]
