@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from memtui.core.unicode import find_lookalikes, to_one_line
 from memtui.notes.spans import MarkupSpans, find_line_start, find_markup_spans, has_mark
+from memtui.scan.orders import find_orders
 from memtui.scan.ruleset import load_pattern
 from memtui.scan.spots import Spot
 from memtui.scan.work_budget import WorkBudget
@@ -124,8 +125,16 @@ def _judge_comment(words: str, start: int, end: int, what: str, *, is_closed: bo
         about = f"{what} that is not shown, and {ORDERS}: {_quote(words)}"
     else:
         about = f"{what} that is not shown: {_quote(words)}"
-    is_remark = is_closed and not orders and len(words.strip()) <= _LONGEST_REMARK
-    return _build_spot("html-remark" if is_remark else "html-comment", start, end, about)
+    return _build_spot(_choose_comment_rule(words, gives_orders=orders, is_closed=is_closed), start, end, about)
+
+
+def _choose_comment_rule(words: str, *, gives_orders: bool, is_closed: bool) -> str:
+    """A long comment may hold an order in any language, or a statement that lifts a safeguard."""
+    if gives_orders or not is_closed:
+        return "html-comment"
+    if len(words.strip()) <= _LONGEST_REMARK:
+        return "html-remark"
+    return "html-comment" if next(find_orders(words), None) is not None else "html-passage"
 
 
 def _blank_upkeep(words: str) -> str:

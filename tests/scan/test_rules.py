@@ -272,6 +272,12 @@ def test_every_stem_is_in_a_list_that_a_rule_names_and_can_be_looked_for() -> No
             assert not word.endswith("*") or len(last) >= (5 if last.isascii() else 3), word
 
 
+def test_no_term_of_the_lexicon_of_orders_stands_twice_in_a_list() -> None:
+    for words in load_rules("orders").lexicon.values():
+        assert len(words) == len(set(words))
+        assert all(word.strip() == word and "*" not in word[:-1] for word in words)
+
+
 def test_every_phrase_has_words_near_which_it_is_looked_for() -> None:
     assert all(kind.by_head or kind.others for phrase in load_phrases() for kind in phrase.kinds)
 

@@ -83,7 +83,7 @@ def _build_hit(path: str, spot: Spot, known: list[tuple[int, int]]) -> Hit:
         start, end = words.find("“"), words.rfind("”")
         words = f"{words[:start]}words with a secret{words[end + 1 :] if end > start else ''}"
     hit = replace(Hit.from_spot(spot, path), words=words)
-    if spot.rule != "html-comment":
+    if spot.rule not in {"html-comment", "html-passage"}:
         return hit
     return replace(hit, facts={ALIKE: _get_beginning(words) if ORDERS in words else ""})
 
