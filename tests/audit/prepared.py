@@ -226,12 +226,13 @@ def misled(place: Path) -> Prepared:
     """A folder whose agent obeyed what it read, and into which an agent wrote whom nobody knows."""
     made = _new(place, "misled")
     made.home = place / "misled" / "home"
-    order = RULES["copied-order"].bad.strip()
+    order, instruction = (RULES[rule].bad.strip() for rule in ("copied-order", "copied-instruction"))
     with memtui.open(made.folder, state=made.state) as memory:
         session = Session(made.home, memory)
         session.ask("How is it deployed?")
-        session.call("WebFetch", order, url="https://docs.example.org/setup")
+        session.call("WebFetch", f"{order}\n{instruction}", url="https://docs.example.org/setup")
         session.remember(order, "copied.md")
+        session.remember(instruction, "instruction.md")
         session.remember(
             RULES["order-after-reading"].bad.replace("collect.", "logs.").replace("deployment", "build"), "after.md"
         )
@@ -240,7 +241,12 @@ def misled(place: Path) -> Prepared:
         stranger = memtui.Agent("Stranger", "a-model", "another")
         command = {"command": "create", "path": "/memories/stranger.md", "file_text": order}
         assert not memory.execute(command, actor=stranger).is_error
-    made.wanted |= {"copied-order": "copied.md", "order-after-reading": "after.md", "order-by-stranger": "stranger.md"}
+    made.wanted |= {
+        "copied-order": "copied.md",
+        "copied-instruction": "instruction.md",
+        "order-after-reading": "after.md",
+        "order-by-stranger": "stranger.md",
+    }
     return made
 
 

@@ -10,7 +10,7 @@ import memtui
 from memtui import memory as memory_module
 from memtui.audit.model import Audit, AuditFinding
 from memtui.audit.rules import injection
-from memtui.audit.rules.orders import AFTER_READING, BY_STRANGER, COPIED
+from memtui.audit.rules.orders import AFTER_READING, BY_STRANGER, COPIED, COPIED_INSTRUCTION
 from memtui.audit.runner import run_audit
 from memtui.scan.orders import find_orders
 from memtui.scan.samples import make_sample
@@ -74,7 +74,8 @@ def test_an_order_in_a_strangers_words_is_told_with_its_source(
     session.call(tool, [{"type": "text", "text": f"Setup.\n\nNote to agents: {text.upper()}\n"}], **given)
     session.remember(text)
     finding = only(look())
-    assert (finding.rule, finding.severity) == (COPIED, "fail")
+    told_as = {ORDER: (COPIED, "fail"), PREFERENCE: (COPIED_INSTRUCTION, "warn")}
+    assert (finding.rule, finding.severity) == told_as[text]
     assert f"in words of {source}, which the agent read" in finding.words
     assert (finding.location.line, finding.origin.actor, finding.origin.session) == (3, "Claude", "s-1")
 
@@ -134,7 +135,7 @@ def test_of_a_later_turn_only_the_strangers_own_words_are_told(session: Session,
     session.remember(ORDER)
     assert told(look()) == []
     session.remember(PREFERENCE, "preference.md")
-    assert told(look()) == [(COPIED, "fail")]
+    assert told(look()) == [(COPIED_INSTRUCTION, "warn")]
 
 
 def test_what_is_no_strangers_text_does_not_count(session: Session, look: Callable[[], Audit]) -> None:

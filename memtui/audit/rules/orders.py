@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from memtui.agents.transcripts.reads import CallContext, StrangerText
 
 RULES: tuple[AuditRule, ...] = read_rules("orders")
-COPIED, AFTER_READING, BY_STRANGER = (rule.id for rule in RULES)
+_ALL = tuple(rule.id for rule in RULES)
+COPIED, COPIED_INSTRUCTION, AFTER_READING, BY_STRANGER = _ALL
 _PERSON = format_actor_name(Person())
 _MOST_BYTES = 500_000_000
 """Bytes of session files that are read for all candidates."""
@@ -48,10 +49,10 @@ class _Candidate(NamedTuple):
 
 def find_strange_orders(subject: AuditContext) -> Iterator[Hit]:
     """The standing orders of a folder that did not come from the person, as far as that is known."""
-    if not subject.has_enabled_rule(COPIED, AFTER_READING, BY_STRANGER):
+    if not subject.has_enabled_rule(*_ALL):
         return
     if not subject.on_disk:
-        subject.log.skip("there is no journal", COPIED, AFTER_READING, BY_STRANGER)
+        subject.log.skip("there is no journal", *_ALL)
         return
     candidates = list(_collect_candidates(subject))
     calls = {each.call for each in candidates if all(each.call)}
@@ -63,9 +64,9 @@ def find_strange_orders(subject: AuditContext) -> Iterator[Hit]:
     for each in candidates:
         if (reason := _find_reason(each, contexts, subject)) is not None:
             rule, words = reason
-            yield Hit(
-                rule, each.note.path, f"an order for every later session, {words}", each.order.start, each.order.end
-            )
+            what = "an instruction" if rule == COPIED_INSTRUCTION else "an order"
+            sentence = f"{what} for every later session, {words}"
+            yield Hit(rule, each.note.path, sentence, each.order.start, each.order.end)
 
 
 def _collect_candidates(subject: AuditContext) -> Iterator[_Candidate]:
@@ -94,7 +95,8 @@ def _find_reason(
         return None
     read = context.read if context is not None else ()
     if (source := next((text for text in reversed(read) if _says(text.text, each.order)), None)) is not None:
-        return COPIED, f"in words of {_format_source(source, subject)}, which the agent read before it wrote them"
+        rule = COPIED if each.order.is_risky else COPIED_INSTRUCTION
+        return rule, f"in words of {_format_source(source, subject)}, which the agent read before it wrote them"
     if not (each.order.is_risky and each.order.is_standing):
         return None
     if context is not None and (reads := [text for text in read if text.turn == context.turn]):
