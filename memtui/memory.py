@@ -28,15 +28,16 @@ from memtui.fs.state import (
     UNJOURNALLED,
     get_file_system_type,
     get_state_directory,
+    locate_record,
     make_private_directory,
     remember_folder,
 )
 from memtui.journal import transfer
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.files import SET_ASIDE
-from memtui.journal.record import Record
+from memtui.journal.record import FolderTotals, Record
 from memtui.journal.rows import check_regular_files
-from memtui.journal.sqlite import Journal
+from memtui.journal.sqlite import Journal, read_in_place
 from memtui.journal.transfer import is_database
 from memtui.scan.git_files import is_git_bookkeeping
 from memtui.store.folder import FolderStore
@@ -155,6 +156,8 @@ _MOST_JOURNAL_BYTES = 100_000_000
 """Bytes of a journal that is read only to tell what it says of its folder."""
 _MOST_EVENTS_BACK = 1_000
 """Events that are looked through, from the newest one, for the last change."""
+_MOST_UNSEEN = 20_000
+"""Events that are looked through for unseen changes."""
 
 
 class JournalSummary(NamedTuple):
@@ -163,31 +166,58 @@ class JournalSummary(NamedTuple):
     Attributes:
         unseen: Files that others changed since the person looked; 0 where she never did.
         last: The newest event that changed something, if it is not too long ago.
+        totals: The files that it knows.
     """
 
     unseen: int = 0
     last: Event | None = None
+    totals: FolderTotals = FolderTotals(0, 0)
 
 
-def summarize_journal(folder: str) -> JournalSummary:
+def summarize_journal(place: str) -> JournalSummary:
     """What the journal of a folder says; nothing where there is none, or a very large one.
 
-    Nothing is created or changed.
+    Of another place it is what this machine has on its disk, of any size: no server is asked. Nothing is created or
+    changed.
 
     Raises:
         StateUnusable: The journal cannot be read.
     """
-    journal = get_state_directory(folder) / JOURNAL
-    try:
-        if journal.stat().st_size > _MOST_JOURNAL_BYTES:
-            return JournalSummary()
-    except OSError:
+    journal = locate_record(place)
+    if not is_small_record(journal) and (not place.startswith(NO_FOLDER) or not os.path.exists(journal)):
         return JournalSummary()
-    with contextlib.closing(Journal.copy_from(str(journal))) as known:
+    with read_in_place(journal) if place.startswith(NO_FOLDER) else _copy_known(journal) as known:
         seen, head = known.get_metadata(SEEN) or "", known.get_head()[0]
-        unseen = _count_unseen(known.get_events(int(seen))) if seen.isdecimal() else 0
+        is_countable = seen.isdecimal() and head - int(seen) <= _MOST_UNSEEN
+        unseen = _count_unseen(known.get_events(int(seen))) if is_countable else 0
         back = known.iter_small_events(range(head, max(head - _MOST_EVENTS_BACK, 0), -1))
-        return JournalSummary(unseen, next((event for event in back if event is not None and _is_change(event)), None))
+        last = next((event for event in back if event is not None and _is_change(event)), None)
+        return JournalSummary(unseen, last, known.get_totals())
+
+
+def is_small_record(path: str) -> bool:
+    """Whether a journal's file is there, and is read whole only to tell what it says, or to search it."""
+    try:
+        return os.stat(path).st_size <= _MOST_JOURNAL_BYTES
+    except OSError:
+        return False
+
+
+def _copy_known(journal: str) -> contextlib.closing[Journal]:
+    return contextlib.closing(Journal.copy_from(journal))
+
+
+def check_place(place: str, *, read_only: bool = False) -> None:
+    """Whether a place that is no folder can be opened; what this machine has of one that is away is enough.
+
+    Raises:
+        MemtuiError, OSError: It cannot.
+    """
+    if place.startswith(ONLINE):
+        load_remote(place)
+        if summarize_journal(place).last is not None:
+            return
+    connect(place, read_only=read_only, offline=True).close()
 
 
 def _count_unseen(events: Iterable[Event]) -> int:

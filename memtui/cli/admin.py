@@ -1,4 +1,7 @@
-"""`memtui admin`: a PostgreSQL database is prepared for memories, and who may use them. It shows what it would do."""
+"""`memtui admin`: a PostgreSQL database is prepared for memories, and who may use them. It shows what it would do.
+
+`memtui admin accept` is about this machine's copy, once the server was set back.
+"""
 
 import argparse
 
@@ -10,19 +13,20 @@ from memtui.core.paths import SERVER, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.memory import load_postgres
 
-_ACTIONS = ("init", "tenant", "grant", "revoke", "rotate")
+_ACTIONS = ("init", "tenant", "grant", "revoke", "rotate", "accept")
 _TENANT = "main"
 
 
 def add_admin_options(parser: Parser) -> None:
     """Declare the arguments of `admin`."""
-    parser.add_value("action", "ACTION", "init, tenant, grant, revoke or rotate", choices=_ACTIONS)
-    parser.add_value("address", "ADDRESS", "postgres://OWNER@HOST/DATABASE")
+    parser.add_value("action", "ACTION", "init, tenant, grant, revoke, rotate or accept", choices=_ACTIONS)
+    parser.add_value("address", "ADDRESS", "postgres://OWNER@HOST/DATABASE, and ?store= with accept")
     parser.add_value("name", "NAME", "the tenant; else the role", nargs="?")
     parser.add_value("--tenant", "NAME", "with grant: whose memories (main)")
     parser.add_value("--store", "NAME", "with grant: in this store only")
     parser.add_value("--may", "RIGHTS", "with grant: of read,write,redact (read,write)")
     parser.add_value("--agent", "NAME", "with grant: the only name that it signs with")
+    parser.add_flag("--bring-back", "with accept: put lost notes back, as new changes")
     parser.add_flag("--sql", "print the statements")
     parser.add_flag("--yes", "do it; else it is only shown")
 
@@ -31,11 +35,15 @@ def run_admin(options: Options, given: argparse.Namespace) -> int:
     """Run `admin`. Raises `Failure` where it cannot be done."""
     if not given.address.startswith(SERVER):
         raise UsageError("memtui admin: give an address, such as postgres://OWNER@HOST/DATABASE. Nothing was done.")
-    if given.action != "init" and not given.name:
+    if given.action not in ("init", "accept") and not given.name:
         raise UsageError(f"memtui admin {given.action}: name a {'tenant' if given.action == 'tenant' else 'role'}.")
     if given.yes:
         context.require_writable(options, "Nothing was done")
     load_postgres()  # says so where the driver is not installed
+    if given.action == "accept":
+        from memtui.cli.accept import run_accept  # noqa: PLC0415 - an extra
+
+        return run_accept(options, given)
     from memtui.postgres import admin, dsn  # noqa: PLC0415 - an extra
 
     server = admin.Admin(dsn.parse_address(resolve_place(given.address)))

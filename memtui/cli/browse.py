@@ -1,10 +1,7 @@
 """`memtui home`, `memtui places` and `memtui demo`: where memories are, and how memtui looks with some."""
 
 import argparse
-import contextlib
-import os
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memtui.cli import output
@@ -13,8 +10,7 @@ from memtui.cli.context import load_config
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, UsageError
 from memtui.cli.parsing import Parser, Verb, make_number_parser
-from memtui.core.paths import SQLITE, format_path
-from memtui.core.unicode import measure_cells, to_one_line
+from memtui.core.unicode import measure_cells
 from memtui.core.wording import format_age
 
 if TYPE_CHECKING:
@@ -45,8 +41,9 @@ def add_places_options(parser: Parser) -> None:
 def run_places(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.places.dialects import list_dialect_problems  # noqa: PLC0415 - start-up: the browser starts without
     from memtui.places.folders import find_memory_folders  # noqa: PLC0415 - start-up: the browser starts without
+    from memtui.recent_stores import find_recent_stores  # noqa: PLC0415 - start-up: the browser starts without
 
-    places = [*find_memory_folders(limit=None), *_find_stores()]
+    places = [*find_memory_folders(limit=None), *find_recent_stores()]
     for problem in list_dialect_problems():
         output.print_message(problem)
     if arguments.null:
@@ -59,24 +56,6 @@ def run_places(options: Options, arguments: argparse.Namespace) -> int:
         if not places and not options.quiet:
             output.print_message("No memory folder was found in the usual places. Browse any folder: memtui DIR")
     return ExitCode.OK if places else ExitCode.FINDINGS
-
-
-def _find_stores() -> "Iterator[MemoryLocation]":
-    """SQLite files and stores on servers that were opened before, as far as is known here: no server is asked."""
-    import sqlite3  # noqa: PLC0415 - start-up: the browser starts without
-
-    from memtui.fs.state import list_recent_stores  # noqa: PLC0415 - start-up: the browser starts without
-    from memtui.journal.snapshot import open_read_only  # noqa: PLC0415 - start-up: the browser starts without
-    from memtui.places.folders import MemoryLocation, MemoryOwner  # noqa: PLC0415 - start-up
-
-    for place, file in list_recent_stores():
-        title = "SQLite file" if place.startswith(SQLITE) else "server"
-        shown = to_one_line(format_path(place))
-        with contextlib.suppress(OSError, sqlite3.Error, ValueError):
-            changed = os.stat(file).st_mtime_ns
-            with open_read_only(file, quietly=True) as opened:
-                files, size = opened.connection.execute("SELECT files, bytes FROM totals").fetchone()
-            yield MemoryLocation(place, shown, files, changed, MemoryOwner.RECENT, title=title, size=size)
 
 
 def _print_places(places: "list[MemoryLocation]", *, limits: bool = False) -> None:

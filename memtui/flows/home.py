@@ -13,7 +13,7 @@ from memtui.core.errors import MemtuiError
 from memtui.core.events import format_actor_in_sentence
 from memtui.core.lazy_dataclass import dataclass
 from memtui.fs import state as fs_state
-from memtui.memory import JOURNAL, JournalSummary, summarize_journal
+from memtui.memory import JournalSummary, summarize_journal
 from memtui.places.folders import MemoryLocation, format_owner
 from memtui.places.probe import read_start
 
@@ -51,10 +51,10 @@ class FolderFactsReader:
     def read(self, folder: str) -> FolderFacts:
         """The facts of a folder; none where its journal cannot be read."""
         try:
-            directory = fs_state.get_state_directory(folder)
+            directory, journal = fs_state.get_state_directory(folder), fs_state.locate_record(folder)
         except MemtuiError:  # the state would lie inside it: there is no journal
             return FolderFacts()
-        stamps = [_get_stamp(directory / name) for name in (JOURNAL, f"{JOURNAL}-wal", fs_state.AUDITS)]
+        stamps = [_get_stamp(path) for path in (journal, f"{journal}-wal", directory / fs_state.AUDITS)]
         seen, facts = self._known.get(folder, (None, FolderFacts()))
         if seen != stamps:
             facts = _read_facts(folder, directory)
@@ -62,7 +62,7 @@ class FolderFactsReader:
         return facts
 
 
-def _get_stamp(path: Path) -> tuple[int, int] | None:
+def _get_stamp(path: str | Path) -> tuple[int, int] | None:
     try:
         seen = os.stat(path)
     except OSError:
@@ -89,7 +89,7 @@ def group_folders(found: Iterable[MemoryLocation], before: Sequence[MemoryLocati
     """Folders by agent and project: the agent that wrote last is first, and so are its projects and their folders.
 
     What was listed before stays in its order, so that no row moves while somebody reads; what is new is last of its
-    agent.
+    agent. Behind all folders are the stores that are none.
 
     Args:
         found: The folders, the one that changed last first.
@@ -100,7 +100,8 @@ def group_folders(found: Iterable[MemoryLocation], before: Sequence[MemoryLocati
     agents: dict[str, dict[str, list[MemoryLocation]]] = {}
     for place in [*kept, *by_path.values()]:
         agents.setdefault(_get_group(place), {}).setdefault(place.project or place.path, []).append(place)
-    return [place for projects in agents.values() for places in projects.values() for place in places]
+    grouped = (place for projects in agents.values() for places in projects.values() for place in places)
+    return sorted(grouped, key=lambda place: not place.is_folder)
 
 
 def _get_group(place: MemoryLocation) -> str:

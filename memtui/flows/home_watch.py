@@ -26,7 +26,7 @@ _RETRY_SECONDS = 10.0
 
 def choose_watched(places: Iterable[MemoryLocation]) -> list[str]:
     """The folders that are watched: first those with a journal, then those that are small, as they are listed."""
-    able = [place for place in places if place.responds and not place.closed]
+    able = [place for place in places if place.responds and not place.closed and place.is_folder]
     recorded = [place.path for place in able if _has_journal(place.path)]
     small = [place.path for place in able if place.is_counted and place.files <= MOST_FILES]
     return list(dict.fromkeys([*recorded, *small]))[:MOST_FOLDERS]

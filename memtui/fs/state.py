@@ -168,16 +168,16 @@ def list_recent_folders(limit: int | None = _MOST) -> list[str]:
     return [folder for _, folder in sorted(found, reverse=True)[:limit]]
 
 
-def list_recent_stores() -> list[tuple[str, str]]:
-    """The stores that are no folder and were opened before, each with the SQLite file that has what is known of it."""
-    found: list[tuple[str, str]] = []
-    for directory in _list_state_directories():
-        place = _read_record(directory)
-        if place.startswith(SQLITE):
-            found.append((place, place.removeprefix(SQLITE)))
-        elif place.startswith(ONLINE):
-            found.append((place, os.fspath(directory / COPY)))
-    return sorted(found)
+def list_recent_stores() -> list[str]:
+    """The stores that are no folder and were opened before."""
+    return sorted(place for each in _list_state_directories() if (place := _read_record(each)).startswith(NO_FOLDER))
+
+
+def locate_record(place: str) -> str:
+    """The SQLite file with the record of a place: a folder's journal, or what this machine has of a store."""
+    if place.startswith(SQLITE):
+        return place.removeprefix(SQLITE)
+    return f"{locate_state_directory(place)}/{COPY if place.startswith(ONLINE) else _JOURNAL}"
 
 
 def _list_state_directories() -> list["Path"]:

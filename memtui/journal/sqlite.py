@@ -39,6 +39,7 @@ from memtui.journal.schema import (
     TO_2,
     VERSION,
     find_non_table,
+    find_problem,
 )
 from memtui.journal.snapshot import copy_to_memory, open_read_only
 from memtui.journal.standing import decode_path, encode_path, is_doubtful
@@ -677,6 +678,28 @@ class Journal:
             pass
         with contextlib.suppress(OSError):
             os.unlink(self._path + _SUSPECT)
+
+
+@contextlib.contextmanager
+def read_in_place(path: str) -> Iterator[Journal]:
+    """The journal at `path`, read where it stands, however large it is: nothing of it is changed.
+
+    Until the end nobody else in this process can open or close a journal.
+
+    Raises:
+        StateUnusable: It is another program's, is damaged, or cannot be read.
+    """
+    problem = f"The journal cannot be read: {path}"
+    try:
+        with open_read_only(path) as opened:
+            if words := find_problem(opened.connection) or find_non_table(opened.connection):
+                raise StateUnusable(f"{problem} ({words}).")
+            journal = Journal.__new__(Journal)
+            journal._prepare_fields(None)
+            journal._db = opened.connection
+            yield journal
+    except (OSError, sqlite3.Error) as error:
+        raise _describe_fault(problem, error) from error
 
 
 def _set_journal_mode(connection: sqlite3.Connection) -> str:

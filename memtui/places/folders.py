@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from memtui.core.lazy_dataclass import dataclass
-from memtui.core.paths import format_path
+from memtui.core.paths import NO_FOLDER, format_path
 from memtui.core.unicode import to_one_line
 from memtui.fs.no_atime import open_without_atime
 from memtui.fs.state import list_recent_folders
@@ -74,6 +74,11 @@ class MemoryLocation:
     title: str = ""
     closed: str = ""
     size: int = 0
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is none of the places that were opened before and are no folder."""
+        return not self.path.startswith(NO_FOLDER)
 
     @property
     def responds(self) -> bool:

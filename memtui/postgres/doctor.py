@@ -106,6 +106,7 @@ def _check_copy(server: Server, place: str, state: str | None) -> Line:
     except (OSError, sqlite3.Error) as error:
         return "copy", "fail", f"{format_path(path)} cannot be read: {error}"
     except Diverged as error:
-        return "copy", "fail", f"{format_path(path)}, event {head[0]:,}: {error}"
+        words = f"{error} See: memtui admin accept ADDRESS"
+        return "copy", "fail", f"{format_path(path)}, event {head[0]:,}: {words}"
     more = f", {len(news.events):,} or more behind the server" if news.events else ", as the server"
     return "copy", "ok", f"event {head[0]:,}{more}: {format_path(path)}"

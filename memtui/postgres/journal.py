@@ -656,6 +656,6 @@ def _encode_path(path: str) -> bytes:
 _NO_NEWS = News([], {}, [], [])
 _NOT_MADE = "The change is on the server, and could not be made on this machine."
 _DIVERGED = (
-    "The server's record does not go on from event {seq}, which this machine has read there: it was restored from an "
-    "earlier moment, or is another one. Nothing was changed. Compare heads with: memtui verify"
+    "The server's record does not go on from event {seq}, which this machine has read there: it was set back to an "
+    "earlier moment, or is another one. Nothing was changed. See: memtui admin accept ADDRESS"
 )

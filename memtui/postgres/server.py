@@ -194,8 +194,8 @@ class Server:
         number, _, agent = self._call(_GET_NUMBER, self.address.store)[0]
         return number, agent
 
-    def get_after(self, seq: int, hash: bytes, *, lock: bool = False) -> News:
-        """What came after an event, or a first part of it; with `lock`, as `lock` leaves the store.
+    def get_after(self, seq: int, hash: bytes, *, lock: bool = False, most: int = PAGE) -> News:
+        """What came after an event, or at most a first part of it; with `lock`, as `lock` leaves the store.
 
         Raises:
             Diverged: There is no such event.
@@ -209,7 +209,7 @@ class Server:
             name = "lock_after" if is_locking else "get_after"
             call = f"SELECT * FROM memtui.{name}(%s, %s, %b, %s)"
             try:
-                rows = self._call(call, self.address.store, seq, hash, PAGE)
+                rows = self._call(call, self.address.store, seq, hash, most)
             except Diverged:
                 self._is_locked |= is_locking
                 raise

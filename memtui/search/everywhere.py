@@ -8,11 +8,13 @@ from dataclasses import field
 from memtui import memory as memory_module
 from memtui.core.errors import MemtuiError, StateUnusable
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.paths import NO_FOLDER
 from memtui.core.settings import Settings
 from memtui.engine import Observer
 from memtui.fs.state import get_state_directory, make_state_test
 from memtui.journal.record import Record
 from memtui.places.folders import MemoryLocation
+from memtui.recent_stores import observe_store
 from memtui.search.finder import Finder
 from memtui.search.query import Query
 from memtui.search.results import Scope, SearchResults, Stop, check_cancelled, never_stop
@@ -102,12 +104,16 @@ def describe_unreadable(place: MemoryLocation) -> str:
 def _open_to_read(
     path: str, settings: Settings | None, empty: Record, *, history: bool, looks: bool
 ) -> Iterator[tuple[Observer, str]]:
-    """A memory to be read, and why its history cannot be.
+    """A memory to be read, and why its history cannot be. Of a store that is no folder it is what this machine has.
 
     A journal made in memory is what costs most of a small folder, and most folders have none on the disk: those share
     `empty`, unless events are to be made of what `looks` for changes finds.
     """
     problem = ""
+    if path.startswith(NO_FOLDER):
+        with observe_store(path, settings=settings) as stored:
+            yield stored, ""
+        return
     if history:
         try:
             memory = memory_module.connect(path, read_only=True, settings=settings)

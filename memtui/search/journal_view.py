@@ -74,14 +74,14 @@ class JournalView:
 
     Attributes:
         seq: The number of the last event that was added.
-        holders: By the SHA-256 of a text, the notes that held it.
         never_kept: Versions whose text was never kept, such as of files that are too large.
     """
 
     def __init__(self) -> None:
         self.seq = 0
         self.timelines: list[NoteTimeline] = []
-        self.holders: dict[str, set[NoteTimeline]] = {}
+        self._holders: dict[str, NoteTimeline | set[NoteTimeline]] = {}
+        """By the SHA-256 of a text, the notes that held it: a set only where there are several."""
         self.never_kept = 0
         self._at: dict[str, NoteTimeline] = {}
         self._names: dict[str, str] = {}
@@ -89,6 +89,11 @@ class JournalView:
     def get(self, path: str) -> NoteTimeline | None:
         """The note at a path, or the last one that was there; `None` if there was none."""
         return self._at.get(path)
+
+    def get_holders(self, sha256: str) -> Collection[NoteTimeline]:
+        """The notes that held a text at any time."""
+        holder = self._holders.get(sha256, ())
+        return (holder,) if isinstance(holder, NoteTimeline) else holder
 
     def add_event(self, seq: int, body: bytes, history: JournalHistory) -> EventChanges:
         """Add the next event, given by its number and canonical bytes."""
@@ -154,11 +159,18 @@ class JournalView:
             if sha256 is None:
                 self.never_kept += 1
             else:
-                self.holders.setdefault(sha256, set()).add(timeline)
+                self._add_holder(sha256, timeline)
         timeline.exists = sha256 != NOTHING
         timeline.steps.append(NoteStep(*stamp, path, sha256, size, is_found))
         if wrote and timeline.exists:
             timeline.writers.add(stamp[2])
+
+    def _add_holder(self, sha256: str, timeline: NoteTimeline) -> None:
+        holder = self._holders.setdefault(sha256, timeline)
+        if isinstance(holder, set):
+            holder.add(timeline)
+        elif holder is not timeline:
+            self._holders[sha256] = {holder, timeline}
 
     def _intern_actor_name(self, actor: list[str | None]) -> str:
         """The actor's name as shown; equal names share one string."""

@@ -558,8 +558,8 @@ class PastIndex:
         if len(hashes) > len(self.record.timelines):
             notes = self.record.timelines
             return [note for note in notes if not hashes.isdisjoint(step.sha256 for step in note.steps)]
-        holders = self.record.holders
-        return list({id(timeline): timeline for sha256 in hashes for timeline in holders.get(sha256, ())}.values())
+        get_holders = self.record.get_holders
+        return list({id(timeline): timeline for sha256 in hashes for timeline in get_holders(sha256)}.values())
 
     def _find_version_pairs(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The SHA-256 of the text at each path, with that of the text before it."""
@@ -572,7 +572,7 @@ class PastIndex:
 
     def _find_shared_text(self, sha256: str) -> SearchText | None:
         """The text of a version that a note holds now; `None` if none does, or was not read."""
-        for timeline in self.record.holders.get(sha256, ()):
+        for timeline in self.record.get_holders(sha256):
             if timeline.exists and timeline.steps[-1].sha256 == sha256:
                 text = self._current(timeline.path)
                 if text is not None and len(text.data) == timeline.steps[-1].size and hashed(text.data) == sha256:

@@ -286,7 +286,7 @@ class MemtuiApp(App[int]):
             elif first:
                 self.exit(0)
 
-        self.push_screen(FolderPickerScreen(self.home, offers_demo=first), chosen)
+        self.push_screen(FolderPickerScreen(self.home, offers_demo=first, read_only=self._read_only), chosen)
 
     def _go_to_hit(self, hit: "EverywhereHit") -> None:
         for screen in self.screen_stack:

@@ -22,6 +22,9 @@ _GROWTH = 1.5
 _THRESHOLDS = (1_000, 10, 2_000)
 """How many new objects Python looks through by itself, after how many of these looks once more through what was left,
 and after how many of those through everything: only where somebody never rests, and each key leaves much."""
+_SHARE = 100
+"""So many times as long as a look through everything took is waited for the next one, as a key may come meanwhile: over
+the index of a million events it takes a second."""
 _LOOK_SECONDS = 10.0
 """Seconds between two looks whether others than the person, such as agents, have made much that is new."""
 
@@ -45,6 +48,8 @@ class GarbageSchedule:
         self._left: Callable[[], MessagePump | None] = lambda: None
         """The screen that was left last, while it is there."""
         self._thresholds_before: tuple[int, int, int] | None = None
+        self._next_at = 0.0
+        """The moment from which everything may be looked through again."""
 
     def start(self) -> None:
         """Leave the large collections to this schedule from now on."""
@@ -77,15 +82,23 @@ class GarbageSchedule:
         self._timer = None
         if time.monotonic() - self.input_at < self.REST_SECONDS:
             self.plan()
+        elif (seconds := self._next_at - time.monotonic()) > 0:
+            self._timer = self._app.set_timer(seconds, self._collect)
         elif len(self._app.screen_stack) <= _STANDING_SCREENS:
             is_full = gc.get_freeze_count() >= self._most
             if is_full and self._most:
                 gc.unfreeze()
             if self._most or self._left() is not None:  # what the start has made is no garbage: to look takes 60 ms
-                gc.collect()
+                self._look_through()
             if self._left() is None:  # else what it holds would be left out for good
                 gc.freeze()
                 if is_full:
                     self._most = gc.get_freeze_count() * _GROWTH
         elif gc.get_count()[2]:
-            gc.collect()
+            self._look_through()
+
+    def _look_through(self) -> None:
+        began = time.monotonic()
+        gc.collect()
+        ended = time.monotonic()
+        self._next_at = ended + _SHARE * (ended - began)

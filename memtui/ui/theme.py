@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from memtui.core.paths import NO_FOLDER
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import visible
 from memtui.fs.atomic import write_atomic
@@ -161,7 +162,7 @@ def _take_last_cells(text: str, width: int) -> str:
 
 
 def truncate_apart(names: Sequence[str], width: int) -> list[str]:
-    """Paths cut to `width` cells, each where it is still told from the others: mostly at its start."""
+    """Paths cut to `width` cells, each where it is still told from the others: at its start, if it is no address."""
     taken: dict[str, str] = {}
     """The name of each cut."""
     cuts: dict[str, str] = {}
@@ -177,8 +178,8 @@ def _iter_cuts(name: str, names: Sequence[str], width: int) -> Iterator[str]:
     if cell_len(name) <= width:
         yield name
         return
-    yield ELLIPSIS + _take_last_cells(name, width - len(ELLIPSIS))
-    yield truncate_middle(name, width)
+    start, middle = ELLIPSIS + _take_last_cells(name, width - len(ELLIPSIS)), truncate_middle(name, width)
+    yield from (middle, start) if name.startswith(NO_FOLDER) else (start, middle)  # an address begins with what it is
     yield truncate(name, width)
     room = width - 2 * len(ELLIPSIS)
     for other in names:

@@ -341,7 +341,7 @@ def test_a_server_that_was_restored_lacks_what_a_machine_knows_and_is_told_so(
         first.start()
         told = "the server's record does not go on from event 3, which this machine has read there"
         assert told in ask(engine, "create", "lost.md", file_text="lost\n").text
-        why = f"{told.capitalize()}: it was restored from an earlier moment, or is another one. Nothing was changed."
+        why = f"{told.capitalize()}: it was set back to an earlier moment, or is another one. Nothing was changed."
         wait_until(lambda: engine.journal.files.status.reason.startswith(why), "the follower to say it")
         assert engine.get_head() == head, "this machine keeps what it knows"
         assert "last.md" in read_all(engine)

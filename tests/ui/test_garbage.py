@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memtui.ui import garbage
 from memtui.ui.app import MemtuiApp
 from memtui.ui.garbage import GarbageSchedule
 from memtui.ui.screens.help import HelpScreen
@@ -24,6 +25,7 @@ class Cycle:
 @pytest.fixture(autouse=True)
 def without_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(GarbageSchedule, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(garbage, "_SHARE", 0)
     gc.unfreeze()  # an application before this one may have left something out
     yield
     gc.unfreeze()
@@ -135,3 +137,29 @@ def test_what_others_leave_is_collected_too_where_nobody_presses_a_key() -> None
     schedule._look()
     app.ends.pop()()
     assert here() is None
+
+
+def test_after_a_long_look_the_next_one_waits_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000.0
+    looks: list[float] = []
+
+    def collect() -> None:
+        nonlocal now
+        looks.append(now)
+        now += 1.0
+
+    monkeypatch.setattr(garbage, "_SHARE", 100)
+    monkeypatch.setattr(garbage.time, "monotonic", lambda: now)
+    monkeypatch.setattr(garbage.gc, "collect", collect)
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 1))
+    app: Any = Resting()
+    app.screen_stack.append("find")
+    schedule = GarbageSchedule(app)
+    for _ in range(3):
+        schedule.plan()
+        app.ends.pop()()
+        now += 10.0
+    assert looks == [1_000.0]
+    now += 100.0
+    app.ends.pop()()
+    assert len(looks) == 2

@@ -21,11 +21,12 @@ The screen itself has `1`, `2`, `3`, `o`, `:chat` and Escape. The order of `CONT
 import time
 from typing import Any, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.events import Key
+from textual.events import Key, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -185,8 +186,16 @@ class BrowseScreen(FolderScreen):
             self.session.save_view_state(state)
         self.session.stop()
 
+    @on(ScreenResume)
+    def _let_ages_pass(self) -> None:
+        """Have ages pass again; see `show_titles`."""
+        if self.is_opened:
+            self.show_titles()
+
     def show_titles(self) -> None:
         super().show_titles()
+        if self.app.screen is not self:
+            return  # behind another screen no age is read, and each repaint would be of that one
         if self.blame is not None:
             self._age_timer.expect(0)  # of the line on top, whichever it is by then
         elif (change := self.change.change) is not None:

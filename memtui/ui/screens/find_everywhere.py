@@ -1,4 +1,4 @@
-"""Find in all folders: names and texts, by folder, as they are read one after the other.
+"""Find in all folders, and in this machine's copies of stores: names and texts, as they are read one after the other.
 
 No journal is opened for it unless a filter asks for one, and nothing is recorded or made.
 """
@@ -17,11 +17,13 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.paths import NO_FOLDER
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
 from memtui.memory import connect_without_journal
 from memtui.places.folders import MemoryLocation, find_memory_folders, format_owner, format_project_or_path
 from memtui.places.probe import DirectoryProber
+from memtui.recent_stores import observe_store
 from memtui.search.everywhere import FolderResults, search_folders
 from memtui.search.query import FILTERS, InvalidQuery, Query, parse_query
 from memtui.search.results import Scope, SearchCancelled, Stop
@@ -194,8 +196,9 @@ class FindEverywhereScreen(FindBase[EverywhereHit | str | None]):
 
     def _describe_results(self, message: _Answered, folders: int) -> str:
         unread = [each.place.display_path for each in message.results if not each.is_searched]
-        words = [] if message.is_done else [f"{message.searched:,} of {message.of:,} folders searched so far"]
-        words += [f"found in {format_count(folders, 'folder')}"] if folders else ["nothing found"]
+        noun = "folder" if all(each.place.is_folder for each in message.results) else "place"
+        words = [] if message.is_done else [f"{message.searched:,} of {message.of:,} {noun}s searched so far"]
+        words += [f"found in {format_count(folders, noun)}"] if folders else ["nothing found"]
         if folders > _MOST_FOLDERS:
             words.append(f"{folders - _MOST_FOLDERS:,} of them are not listed")
         if unread:
@@ -218,6 +221,9 @@ class FindEverywhereScreen(FindBase[EverywhereHit | str | None]):
         folder = self.found.find_folder(hit)
         if folder is None:
             return NoteContent(None)
+        if folder.startswith(NO_FOLDER):
+            with observe_store(folder) as stored:
+                return NoteContent(stored.inspect_path(hit.path).data)
         with self._probing:  # one after the other: a disk that does not answer is waited for once
             if is_cancelled():
                 return NoteContent(None)

@@ -1,4 +1,4 @@
-"""The first screen where no folder is named: what memtui is, the memory folders of this machine, the demo, and a path.
+"""The first screen where no folder is named: memory folders here, stores opened before, the demo, and a path.
 
 Nothing is made or changed.
 """
@@ -17,11 +17,15 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
-from memtui.core.paths import resolve_place
+from memtui.core.errors import MemtuiError
+from memtui.core.paths import NO_FOLDER, format_path, resolve_place
 from memtui.core.unicode import to_one_line
+from memtui.core.wording import format_count
 from memtui.flows.home import FolderFacts, group_folders
 from memtui.flows.home_watch import MOST_FOLDERS, HomeWatcher, choose_watched
+from memtui.memory import check_place
 from memtui.places.folders import (
     ENOUGH,
     MemoryLocation,
@@ -31,6 +35,7 @@ from memtui.places.folders import (
     refresh_folder,
 )
 from memtui.places.probe import DirectoryProber
+from memtui.recent_stores import find_recent_stores, refresh_store
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.home_state import EverywhereHit, HomeState
 from memtui.ui.key_names import ENTER, label_key
@@ -68,7 +73,7 @@ class _PathInput(ChoiceInput):
 
 
 class FolderChoice(NamedTuple):
-    """What the person chose: a folder, and a place in it where she searched for one."""
+    """What the person chose: a folder or a store, and a place in it where she searched for one."""
 
     folder: str
     hit: EverywhereHit | None = None
@@ -80,23 +85,25 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
     Args:
         home: What is known of the folders; it outlives this screen.
         offers_demo: Whether the demo can be chosen.
+        read_only: Whether what is chosen is opened read-only.
     """
 
     CSS_PATH = "dialogs.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
-        Binding("slash", "search", "search all", id="places.search", tooltip="Search names and texts of all folders",
-                priority=True),
+        Binding("slash", "search", "search all", id="places.search",
+                tooltip="Search names and texts of all folders and stores", priority=True),
         Binding("f6", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
         Binding("escape", "dismiss", "back", id="places.back", tooltip="Close the list"),
     ]  # fmt: skip
     AUTO_FOCUS = "Input"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (28, "-high"), (36, "-tall"), (48, "-very-tall")]  # noqa: RUF012 - as Textual has it
 
-    def __init__(self, home: HomeState, *, offers_demo: bool) -> None:
+    def __init__(self, home: HomeState, *, offers_demo: bool, read_only: bool = False) -> None:
         super().__init__()
         self._offers_demo = offers_demo
+        self._read_only = read_only
         self._home = home
         self._stops = threading.Event()
         self._scrolled = threading.Event()
@@ -120,7 +127,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             options.can_focus = False  # each letter is one of the path
             yield options
             yield Static(id="place", markup=False)
-            words = f"or type a path: {label_key('places.complete')} completes it, {ENTER} opens it"
+            words = f"or type a path or an address: {label_key('places.complete')} completes it, {ENTER} opens it"
             yield _PathInput(words)
             yield Static(Content.from_markup(self._format_others()), id="others")
         yield MessageLine()
@@ -153,7 +160,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         while not self._stops.is_set():
             began = time.monotonic()
             if began >= find_again:
-                found = find_memory_folders(limit=None)
+                found = [*find_memory_folders(limit=None), *find_recent_stores()]
                 self._call(self._show_folders, group_folders(found, self._home.folders))
                 find_again = time.monotonic() + max(_FIND_SECONDS, _SHARE * (time.monotonic() - began))
                 began = time.monotonic()
@@ -177,7 +184,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             for place in self._on_screen:
                 if self._stops.is_set() or self._scrolled.is_set():
                     break  # others are on screen
-                now = refresh_folder(place, reach)
+                now = refresh_folder(place, reach) if place.is_folder else refresh_store(place, reach)
                 is_gone |= now is None
                 facts = self._read_facts(place)
                 if now is None:
@@ -207,8 +214,8 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         """Say in the header how many folders are watched, and below the list whether that of the cursor is not."""
         if not self.is_attached:
             return
-        count = len(self._watcher.paths)
-        words = f"watching {count:,} of {len(self._folders):,}" if self._home.watches and self._folders else ""
+        count, folders = len(self._watcher.paths), sum(place.is_folder for place in self._folders)
+        words = f"watching {count:,} of {folders:,}" if self._home.watches and folders else ""
         self.query_one(Header).status = HeaderStatus("home", live=words, follow=False)
         self._show_path()
 
@@ -225,7 +232,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         self._scrolled.wait(seconds)
         self._scrolled.clear()
 
-    def _call(self, show: Callable[..., None], *values: object) -> None:
+    def _call(self, show: Callable[..., object], *values: object) -> None:
         """Run a function in the thread of the screen, unless that is gone."""
         if not self._stops.is_set():
             with contextlib.suppress(RuntimeError):  # the application ended meanwhile
@@ -234,13 +241,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
     def _show_folders(self, places: Sequence[MemoryLocation]) -> None:
         if not self.is_attached:
             return
-        at = self.query_one(ChoiceList).highlighted
-        here = self._folders[at].path if at is not None and at < len(self._folders) else self._home.path
+        at = self._find_cursor()
+        here = self._folders[at].path if at is not None else self._home.path
         is_new = [place.path for place in places] != [place.path for place in self._folders]
         self._home.folders = places
         if places:
-            many = f"{len(places):,} folders by agent" if len(places) > ENOUGH else "Memory folders on this machine"
-            self._show_intro(f"{many}; a number or {ENTER} opens one.")
+            self._show_intro(f"{_describe_list(places)}; a number or {ENTER} opens one.")
         else:
             self._show_intro("No memory folder found in the usual places.")
         if is_new or not self.query_one(ChoiceList).option_count:
@@ -257,13 +263,35 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         """List all folders, with the cursor on one of them."""
         options = self.query_one(ChoiceList)
         paths = [place.path for place in self._folders]
-        at = paths.index(here) if here in paths else options.highlighted or 0
+        at = paths.index(here) if here in paths else self._find_cursor() or 0
         options.clear_options()
         self._formatter = HomeRows(self._folders, options.scrollable_content_region.width - 2)
         self._prompts = [self._format_row(number) for number in range(len(self._folders))]
-        options.add_options(map(Option, self._prompts))
-        options.highlighted = min(at, len(paths) - 1) if paths else None
+        rows = [Option(prompt) for prompt in self._prompts]
+        if heading := self._heading:
+            rows.insert(heading, Option(Content.styled(f"{' ' * INDENT}Stores", "bold"), disabled=True))
+        options.add_options(rows)
+        options.highlighted = self._find_row(min(at, len(paths) - 1)) if paths else None
         self.call_after_refresh(self._note_scrolled)
+
+    @property
+    def _heading(self) -> int:
+        """The row with the heading of the stores, behind the folders; 0 where there are not both."""
+        folders = sum(place.is_folder for place in self._folders)
+        return folders if folders < len(self._folders) else 0
+
+    def _find_row(self, number: int) -> int:
+        """The row of a folder or a store."""
+        return number + (0 < self._heading <= number)
+
+    def _find_cursor(self) -> int | None:
+        """The number of the folder or the store under the cursor."""
+        row = self.query_one(ChoiceList).highlighted if self.is_attached else None
+        return self._find_number(row) if row is not None and self._prompts else None
+
+    def _find_number(self, row: int) -> int:
+        """The number of the folder or the store in a row."""
+        return min(row - (0 < self._heading <= row), len(self._folders) - 1)
 
     def _format_row(self, number: int) -> Content:
         place = self._folders[number]
@@ -279,13 +307,13 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             return
         options = self.query_one(ChoiceList)
         top, height = round(options.scroll_y), options.scrollable_content_region.height
-        in_sight = range(top, min(top + height, len(self._folders)))
+        in_sight = range(max(self._find_number(top), 0), min(top + height, len(self._folders)))
         self._on_screen = [self._folders[number] for number in in_sight]
         for number in in_sight:
             prompt = self._format_row(number)
             if prompt != self._prompts[number]:
                 self._prompts[number] = prompt
-                options.replace_option_prompt_at_index(number, prompt)
+                options.replace_option_prompt_at_index(self._find_row(number), prompt)
 
     def _show_intro(self, words: str) -> None:
         first, *others = _ABOUT
@@ -301,8 +329,8 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
     @on(ChoiceList.OptionHighlighted)
     def _show_path(self) -> None:
         """The whole path of the folder under the cursor, which its row may shorten or name by its project."""
-        at = self.query_one(ChoiceList).highlighted if self.is_attached else None
-        if at is not None and at < len(self._folders):
+        at = self._find_cursor()
+        if at is not None:
             place = self._folders[at]
             width = self.query_one(ChoiceList).size.width - INDENT
             not_watched = "not watched" if self._home.watches and place.path not in self._watcher.paths else ""
@@ -323,12 +351,36 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         if not self._folders[number].responds:
             self.query_one(MessageLine).show_message("The disk of this folder does not respond.", warning=True)
             return
-        self._home.path = self._folders[number].path
-        self.dismiss(FolderChoice(self._folders[number].path))
+        self._open_place(self._folders[number].path)
+
+    def _open_place(self, path: str, hit: EverywhereHit | None = None) -> None:
+        if path.startswith(NO_FOLDER):
+            self.query_one(MessageLine).show_message(f"Opening {to_one_line(format_path(path))}")
+            self._open_store(path, hit)
+        else:
+            self._home.path = path
+            self.dismiss(FolderChoice(path, hit))
+
+    @work(thread=True, exclusive=True, group="open", exit_on_error=False)
+    def _open_store(self, place: str, hit: EverywhereHit | None) -> None:
+        """Choose a store, if it can be opened: what keeps it from that is said here."""
+        worker = get_current_worker()
+        try:
+            check_place(place, read_only=self._read_only)
+        except (MemtuiError, OSError) as error:
+            if not worker.is_cancelled:
+                self._call(self._show_failure, to_one_line(str(error)))
+        else:
+            if not worker.is_cancelled:
+                self._home.path = place
+                self._call(self.dismiss, FolderChoice(place, hit))
+
+    def _show_failure(self, words: str) -> None:
+        self.query_one(MessageLine).show_message(words, warning=True)
 
     @on(ChoiceList.OptionSelected)
     def _choose(self, event: ChoiceList.OptionSelected) -> None:
-        self._open(event.option_index)
+        self._open(self._find_number(event.option_index))
 
     @on(Input.Changed)
     def _choose_by_number(self, event: Input.Changed) -> None:
@@ -354,8 +406,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 field.value = hit
                 field.cursor_position = len(hit)
             elif hit is not None:
-                self._home.path = hit.folder
-                self.dismiss(FolderChoice(hit.folder, hit))
+                self._open_place(hit.folder, hit)
 
         self.app.push_screen(FindEverywhereScreen(self._home), found)
 
@@ -363,13 +414,12 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
     def _open_path(self, event: Input.Submitted) -> None:
         """Open what was typed; without it, the folder under the cursor."""
         typed = event.value.strip()
-        here = self.query_one(ChoiceList).highlighted
+        here = self._find_cursor()
         path = resolve_place(typed)
         if not typed and here is not None:
             self._open(here)
-        elif typed and "\0" not in typed and os.path.isdir(path):
-            self._home.path = path
-            self.dismiss(FolderChoice(path))
+        elif typed and "\0" not in typed and (typed.startswith(NO_FOLDER) or os.path.isdir(path)):
+            self._open_place(path)
         else:
             words = (
                 f"No folder at {to_one_line(typed)}. Nothing was created." if typed else "Type the path of a folder."
@@ -392,6 +442,17 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         field.cursor_position = len(completed)
         words = "  ".join(f"{name}/" for name in names) if len(names) != 1 else ""
         self.query_one(MessageLine).show_message(words or ("" if names else "No directory starts with that."))
+
+
+def _describe_list(places: Sequence[MemoryLocation]) -> str:
+    """What is listed, in words."""
+    folders = sum(place.is_folder for place in places)
+    if not folders:
+        return "Stores that were opened before"
+    if folders > ENOUGH:
+        stores = f" and {format_count(len(places) - folders, 'store')}" if folders < len(places) else ""
+        return f"{folders:,} folders by agent{stores}"
+    return "Memory folders on this machine" if folders == len(places) else "Memory folders and stores opened before"
 
 
 def complete_directory(typed: str) -> tuple[str, Sequence[str]]:

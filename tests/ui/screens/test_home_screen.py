@@ -8,12 +8,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 import memtui
+from memtui import sqlite_file
 from memtui.audit.trend import KIND, SCHEMA
 from memtui.config import Config, LoadedConfig
 from memtui.config.settings import UiSettings
 from memtui.flows import home_watch
 from memtui.flows.home import FolderFacts, FolderFactsReader
-from memtui.fs.state import AUDITS, get_state_directory
+from memtui.fs.state import AUDITS, COPY, get_state_directory, remember_folder
 from memtui.places.claude_code import encode_path
 from memtui.places.folders import MemoryLocation, MemoryOwner
 from memtui.places.probe import DirectoryProber
@@ -338,3 +339,85 @@ def test_what_is_urgent_stays_longest() -> None:
     narrow = describe_home_folder(place, facts, 38)
     assert "Claude" not in narrow
     assert narrow.endswith("2 unseen, 1 failure")
+
+
+async def test_stores_are_a_group_of_their_own_and_open_as_folders_do(home: Path) -> None:
+    place = f"sqlite:{home}/{'a-name-that-goes-on/' * 4}team.db"
+    (home / ("a-name-that-goes-on/" * 4)).mkdir(parents=True)
+    with memtui.open(place) as memory:
+        create = {"command": "create", "path": "/memories/tea.md", "file_text": "We drink zebra tea.\n"}
+        assert not memory.execute(create, actor=memtui.Agent("Planner")).is_error
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        options = await reach_home(app, pilot, 6)
+        await wait_for(app, pilot, lambda: "by Planner" in find_row(app, "team.db"), "the writer")
+        lines = screen_text(app).splitlines()
+        heading = next(at for at, line in enumerate(lines) if line.strip() == "Stores")
+        assert "  5  sqlite:~/a-name" in lines[heading + 1]
+        assert ".." in lines[heading + 1].split("SQLite file")[0], "cut in the middle"
+        assert "Memory folders and stores opened before" in screen_text(app)
+        await pilot.press("end")
+        assert options.highlighted == 5
+        assert f"sqlite:~/{'a-name-that-goes-on/' * 4}team.db" in screen_text(app)
+        await pilot.press("up")
+        assert options.highlighted == 3, "the heading is no choice"
+        await press_at_once(app, ["slash", *"zebra"])
+        await wait_for(app, pilot, lambda: "Found in 1 place." in screen_text(app), "the text of the store")
+        await press_at_once(app, ["enter"])
+        await wait_for(app, pilot, lambda: "We drink zebra tea." in screen_text(app), "the note")
+        await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen), "the store")
+        assert app.screen.session.folder == place  # type: ignore[attr-defined]
+        await pilot.press("backspace")
+        options = await reach_home(app, pilot, 6)
+        assert options.highlighted == 5
+        await press_at_once(app, ["5"])
+        await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen), "the store by its number")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("sqlite:/nowhere/at.db", "No folder at /nowhere, in which the file could be made."),
+        ("postgres://me:hunter2@db.example/app", "Put it into ~/.pgpass, or PGPASSWORD."),
+        ("postgres://me@/app?host=/nowhere", "The server cannot be reached"),
+    ],
+)
+async def test_an_address_that_cannot_be_opened_leaves_one_at_home(home: Path, typed: str, said: str) -> None:
+    del home
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await reach_home(app, pilot)
+        app.screen.query_one(Input).value = typed
+        await pilot.press("enter")
+        await wait_for(app, pilot, lambda: said in screen_text(app), "the sentence")
+        assert isinstance(app.screen, FolderPickerScreen)
+        await reach_home(app, pilot)
+
+
+async def test_an_address_that_is_typed_is_opened(home: Path) -> None:
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await reach_home(app, pilot)
+        app.screen.query_one(Input).value = "sqlite:~/new.db"
+        await pilot.press("enter")
+        await wait_for(app, pilot, lambda: isinstance(app.screen, BrowseScreen), "the store")
+        assert app.screen.session.folder == f"sqlite:{home}/new.db"  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_store_whose_server_is_away_opens_under_its_banner() -> None:
+    place = "postgres://me@/app?host=/nowhere&application_name=hunter2&store=team"
+    where = get_state_directory(place)
+    where.mkdir(parents=True)
+    with sqlite_file.connect(f"sqlite:{where / COPY}", state=where) as memory:
+        create = {"command": "create", "path": "/memories/tea.md", "file_text": "We drink tea.\n"}
+        assert not memory.execute(create, actor=memtui.Agent("Planner")).is_error
+    remember_folder(where, place)
+    app = MemtuiApp(None)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await reach_home(app, pilot, 6)
+        await wait_for(app, pilot, lambda: "by Planner" in find_row(app, "postgres://"), "what the copy says")
+        assert "hunter2" not in screen_text(app)
+        await press_at_once(app, ["5"])
+        await wait_for(app, pilot, lambda: "The last known notes are shown." in screen_text(app), "the banner")
+        await wait_for(app, pilot, lambda: "We drink tea." in screen_text(app), "the note")

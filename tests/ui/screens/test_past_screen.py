@@ -298,3 +298,17 @@ async def test_hostile_names_and_texts_of_the_past_are_text(opened: Opening) -> 
         await app.wait_for(lambda: "[@click=app.quit]x[/]" in app.text)
         assert "[red]a\\x1b[31m<U+202E>x.md" in app.text
         assert "\x1b" not in app.text
+
+
+async def test_ages_below_it_do_not_pass_so_nothing_repaints_it(opened: Opening) -> None:
+    async with opened() as app:
+        await make_story(app)
+        await app.press("B")
+        await app.wait_for(lambda: app.app.screen.blame is not None, "the blame")
+        below = app.app.screen
+        assert below._age_timer._timer is not None
+        await travel(app)
+        below._age_timer._end()
+        assert below._age_timer._timer is None
+        await app.press("escape")
+        await app.wait_for(lambda: below._age_timer._timer is not None, "that ages pass again")
