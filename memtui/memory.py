@@ -19,7 +19,7 @@ from memtui import sqlite_file
 from memtui.core.errors import FolderMissing, JournalDamaged, StateUnusable
 from memtui.core.events import NEVER_TAKEN_BACK, Event, Memtui
 from memtui.core.guards import SEEN
-from memtui.core.paths import HOSTED, NO_FOLDER, ONLINE, ROOT_NAME, SQLITE, format_path, resolve_place
+from memtui.core.paths import HOSTED, NO_FOLDER, ONLINE, ROOT_NAME, SERVER, SQLITE, format_path, resolve_place
 from memtui.core.settings import Settings
 from memtui.core.wording import count_unseen_changes
 from memtui.engine import Engine, JournalSource, Observer, RecordedState
@@ -95,16 +95,19 @@ def connect(
     read_only: bool = False,
     settings: Settings | None = None,
     offline: bool = False,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> Engine:
     """As `open`, without looking for changes yet: a screen paints first and looks then.
 
-    With `offline`, what this machine knows of memories on a server is enough while that is away.
+    With `offline`, what this machine knows of memories on a server is enough while that is away. `progress` is called
+    with the number of the last event that was read from a PostgreSQL server; where it raises, the rest is left.
     """
     if (place := resolve_place(folder)).startswith(SQLITE):
         return sqlite_file.connect(place, state=state, read_only=read_only, settings=settings)
     if place.startswith(ONLINE):
+        more = {"progress": progress} if place.startswith(SERVER) else {}
         opened: Engine = load_remote(place).connect(
-            place, state=state, read_only=read_only, settings=settings, offline=offline
+            place, state=state, read_only=read_only, settings=settings, offline=offline, **more
         )
         return opened
     path, title = _resolve_folder(place)

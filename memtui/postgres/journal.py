@@ -235,11 +235,12 @@ class ServerJournal(Journal):
 
     # Reading from the server
 
-    def catch_up(self, *, lock: bool = False) -> bool:
+    def catch_up(self, *, lock: bool = False, progress: Callable[[int], object] = lambda _: None) -> bool:
         """Take over what came on the server; returns whether anything did.
 
         Args:
             lock: Whether other machines are kept from adding anything from then on, until this one's turn ends.
+            progress: Called with the number of the last event, again and again; where it raises, the rest is left.
 
         Raises:
             LockTimeout: Another process of this machine is at it for too long.
@@ -260,6 +261,7 @@ class ServerJournal(Journal):
                     return has_any
                 self._take(news)
                 has_any = True
+                progress(news.events[-1].seq)
 
     def _take(self, news: News) -> None:
         with WriteTransaction(self, durable=False, flush=False):

@@ -7,7 +7,7 @@ the memories of a folder as well, such as drafts.
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memtui.core.errors import LockTimeout, ServerUnusable, StateUnusable, Unreachable
@@ -119,6 +119,7 @@ def connect(
     read_only: bool = False,
     settings: Settings | None = None,
     offline: bool = False,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> Engine:
     """Open memories on a server.
 
@@ -128,12 +129,13 @@ def connect(
         read_only: Whether the memories are those of this moment, in a copy that cannot be changed.
         settings: How commands behave.
         offline: Whether what this machine knows is enough while the server cannot be used: it goes on once that can.
+        progress: Called with the number of the last event that was taken over, again and again.
 
     Raises:
         StateUnusable: The server cannot be reached, grants nothing, or holds no such store; or the copy cannot be used.
     """
     settings, title = settings or Settings(), format_path(place)
-    journal, path, where = _open_copy(place, state, settings, offline=offline)
+    journal, path, where = _open_copy(place, state, settings, offline=offline, progress=progress)
     try:
         if read_only:
             store, known = read_file(path, place)
@@ -170,7 +172,12 @@ def update_copy(place: str, state: str | os.PathLike[str] | None = None, setting
 
 
 def _open_copy(
-    place: str, state: str | os.PathLike[str] | None, settings: Settings, *, offline: bool = False
+    place: str,
+    state: str | os.PathLike[str] | None,
+    settings: Settings,
+    *,
+    offline: bool = False,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> tuple[ServerJournal, str, Path]:
     """This machine's copy as the server is now, its path, and the state directory. Raises `StateUnusable`."""
     address = parse_address(place)
@@ -184,7 +191,7 @@ def _open_copy(
         reason = os.strerror(error.errno or 0).lower()
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error
     try:
-        journal.catch_up()
+        journal.catch_up(progress=progress)
     except BaseException as error:
         if offline and isinstance(error, ServerUnusable) and journal.get_head()[0]:
             return journal, path, where

@@ -29,6 +29,7 @@ from memtui.ui.messages import (
     FailureReported,
     FolderOpened,
     LossChanged,
+    NoticePosted,
     RecordingFailed,
     RemoteApprovalEnded,
     RemoteApprovalRequested,
@@ -291,7 +292,12 @@ class FolderSession:
 
         try:
             engine = connect(
-                self.folder, state=self.state, read_only=self._read_only, settings=self.settings, offline=True
+                self.folder,
+                state=self.state,
+                read_only=self._read_only,
+                settings=self.settings,
+                offline=True,
+                progress=self._note_progress,
             )
         except StateUnusable as error:
             engine = self._open_degraded(str(error))
@@ -305,6 +311,12 @@ class FolderSession:
         engine.subscribe(self._wake.set)
         self._wake.set()
         return engine
+
+    def _note_progress(self, last: int) -> None:
+        """Say how far a server's record was read; raises `MemoryClosed` once nobody waits for it any more."""
+        if self._stopping.is_set():
+            raise MemoryClosed("The session has ended.")
+        self._post(NoticePosted(f"Reading the server's record: {last:,} events"))
 
     def _open_degraded(self, reason: str) -> "Engine":
         """Open without recording: a journal that cannot be written may still be read."""

@@ -9,11 +9,12 @@ import pytest
 
 import memtui
 from memtui import copying
-from memtui.core.errors import StateUnusable, Unreachable
+from memtui.core.errors import MemoryClosed, StateUnusable, Unreachable
 from memtui.engine import Engine
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
+from memtui.postgres.place import connect
 from memtui.postgres.server import Server
 from tests.conftest import wait_until
 from tests.pg_server import OwnServer
@@ -49,6 +50,23 @@ def raise_interrupt(*_: object, **__: object) -> None:
 def read_all(engine: Engine) -> dict[str, bytes]:
     contents = engine.store.scan_contents(limit=1 << 30)
     return {node.path: content.data for node, content in contents if hasattr(content, "data")}
+
+
+def test_a_machine_that_reads_a_store_first_says_how_far_it_is_and_may_leave(place: str, tmp_path: Path) -> None:
+    with memtui.open(place, state=tmp_path / "one") as engine:
+        create(engine, "a.md", "one\n")
+        create(engine, "b.md", "two\n")
+    seen: list[int] = []
+    connect(place, state=tmp_path / "two", progress=seen.append).close()
+    assert seen == [2]
+
+    def leave(_: int) -> None:
+        raise MemoryClosed("left")
+
+    with pytest.raises(MemoryClosed, match="left"):
+        connect(place, state=tmp_path / "three", progress=leave)
+    with memtui.open(place, state=tmp_path / "three") as engine:
+        assert read_all(engine) == {"a.md": b"one\n", "b.md": b"two\n"}
 
 
 def test_what_one_machine_writes_the_other_reads(machines: tuple[Engine, Engine]) -> None:
