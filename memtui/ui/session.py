@@ -234,6 +234,17 @@ class FolderSession:
         except (MemtuiError, OSError):
             return 0
 
+    def read_earlier(self, before: int) -> "list[Event]":
+        """The events right before a number, as many as are shown at first, from a worker."""
+        found: list[Event] = []
+        with contextlib.suppress(MemtuiError, OSError):
+            while self.engine is not None and before > 1 and not found:
+                after = max(before - 1 - RECENT, 0)
+                events = self.engine.journal.get_events(after, limit=before - 1 - after)
+                found = list(self.engine.history.read_events(events))
+                before = after + 1
+        return found
+
     def check_loss(self) -> None:
         """Check for a mass loss again, from a worker."""
         self._totals = None

@@ -52,6 +52,15 @@ class FollowController(FolderController):
     def _follow_activity(self, message: ActivityView.FollowChanged) -> None:
         self.screen.follow = message.follow
 
+    @on(ActivityView.EarlierWanted)
+    def _read_earlier_rows(self, message: ActivityView.EarlierWanted) -> None:
+        self._show_earlier_rows(message.view, message.before)
+
+    @controller_work(thread=True, group="earlier", exit_on_error=False)
+    def _show_earlier_rows(self, view: ActivityView, before: int) -> None:
+        rows = list(map(build_activity_row, self.session.read_earlier(before)))
+        self.app.call_from_thread(view.prepend_rows, rows)
+
     def action_follow(self) -> None:
         self.screen.follow = not self.screen.follow
         words = f"Follow off. {label_key('browse.follow')} follows again."

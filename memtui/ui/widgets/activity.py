@@ -63,6 +63,7 @@ class ActivityRow:
         added: Lines.
         removed: Lines.
         count: How many events it stands for.
+        first: The number of the first of them; 0 where it is the only one.
         is_git: Whether another program changed what git keeps for itself.
     """
 
@@ -76,6 +77,7 @@ class ActivityRow:
     added: int | None = None
     removed: int | None = None
     count: int = 1
+    first: int = 0
     is_git: bool = False
 
     @property
@@ -96,12 +98,13 @@ class ActivityRow:
             phrase = later.phrase._replace(
                 verb=f" changed {count:,} of git's own files in ", path=wording.format_place(top), tail=""
             )
-            return replace(later, count=count, phrase=phrase, added=None, removed=None)
+            return replace(later, count=count, first=self.first or self.seq, phrase=phrase, added=None, removed=None)
         views = {(row.actor, row.command, row.result) for row in (self, later)}
         if len(views) > 1 or self.command != "view" or self.result != "ok":
             return None
         count = self.count + later.count
-        return replace(later, count=count, phrase=later.phrase._replace(tail=f" and {count - 1:,} more"))
+        phrase = later.phrase._replace(tail=f" and {count - 1:,} more")
+        return replace(later, count=count, first=self.first or self.seq, phrase=phrase)
 
 
 @lru_cache(maxsize=16)
@@ -184,7 +187,7 @@ def describe_unseen_changes(events: Sequence[Event]) -> str:
 
 
 CAPACITY = 2_000
-"""Rows that are kept; older ones are in the journal."""
+"""Rows that are kept while the newest is shown; older ones are read again where the person goes up to them."""
 
 
 @dataclass(slots=True)
@@ -205,10 +208,10 @@ class ActivityCounters:
 
 
 class ActivityView(ItemList[ActivityRow]):
-    """The events of a session, newest last.
+    """Events, newest last: at first the last ones, and earlier ones once the cursor is near the first row.
 
     Args:
-        capacity: Rows that are kept.
+        capacity: Rows that are kept while the view stays at the newest.
         id: The widget's id in the DOM.
         classes: Its CSS classes.
     """
@@ -252,11 +255,27 @@ class ActivityView(ItemList[ActivityRow]):
             """The list."""
             return self.view
 
+    class EarlierWanted(Message):
+        """The person is near the first row: the events before it are asked for. They come by `prepend_rows`."""
+
+        def __init__(self, view: "ActivityView", before: int) -> None:
+            super().__init__()
+            self.view = view
+            self.before = before
+
+        @property
+        def control(self) -> "ActivityView":
+            """The list."""
+            return self.view
+
     position = RowsView.position
 
     def __init__(self, *, capacity: int = CAPACITY, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._rows: deque[ActivityRow] = deque(maxlen=capacity)
+        self._rows: deque[ActivityRow] = deque()
+        self._capacity = self._most = capacity
+        self._asked = 0
+        """Before which event the last ones were asked for."""
         self.counters = ActivityCounters()
 
     def append_rows(self, rows: Iterable[ActivityRow]) -> None:
@@ -267,9 +286,30 @@ class ActivityView(ItemList[ActivityRow]):
             if self._rows and (merged := self._rows[-1].merge(row)) is not None:
                 self._rows[-1] = merged
                 continue
-            dropped += len(self._rows) == self._rows.maxlen
             self._rows.append(row)
+            dropped += self._trim()
         self._refresh_rows(dropped)
+
+    def prepend_rows(self, rows: Iterable[ActivityRow]) -> None:
+        """Add the rows of earlier events above the others; the cursor stays where it is."""
+        earlier: list[ActivityRow] = []
+        for row in rows:
+            self.counters.count(row)
+            merged = earlier[-1].merge(row) if earlier else None
+            earlier[-1:] = [merged] if merged is not None else [*earlier[-1:], row]
+        if not earlier:
+            return
+        self._asked = 0
+        self._most = max(self._most, len(self._rows) + len(earlier) + self._capacity)
+        self._rows.extendleft(reversed(earlier))
+        self._refresh_rows(-len(earlier))
+
+    def _trim(self) -> int:
+        """Drop the oldest rows beyond the most that are kept; returns how many."""
+        count = max(len(self._rows) - self._most, 0)
+        for _ in range(count):
+            self._rows.popleft()
+        return count
 
     def drop_rows(self, paths: Collection[str]) -> None:
         """Drop the rows of changes from outside of some paths."""
@@ -282,6 +322,8 @@ class ActivityView(ItemList[ActivityRow]):
     def watch_follow(self, follow: bool) -> None:
         """Go to the newest row when following begins."""
         if follow:
+            self._most = self._capacity
+            self._trim()
             self._refresh_rows()
         self.post_message(self.FollowChanged(self, follow))
 
@@ -299,7 +341,7 @@ class ActivityView(ItemList[ActivityRow]):
         self._refresh_rows()
 
     def _refresh_rows(self, dropped: int = 0) -> None:
-        """Show other rows, of which a number was dropped at the top."""
+        """Show other rows, of which a number was dropped at the top; where it is negative, added there."""
         if not self.is_attached:
             return
         total, top = len(self._rows), self.scroll_offset.y
@@ -318,6 +360,14 @@ class ActivityView(ItemList[ActivityRow]):
         if row < len(self._rows) - 1:
             self.follow = False
         super()._select_row(row)
+        if row < max(self._viewport.height, 1):
+            self._ask_for_earlier()
+
+    def _ask_for_earlier(self) -> None:
+        before = self._rows[0].first or self._rows[0].seq if self._rows else 0
+        if before > 1 and before != self._asked:
+            self._asked = before
+            self.post_message(self.EarlierWanted(self, before))
 
     def action_bottom(self) -> None:
         """To the newest event, and follow from there."""
@@ -334,10 +384,14 @@ class ActivityView(ItemList[ActivityRow]):
         """Stop following."""
         if self.scroll_offset.y > 0:
             self.follow = False
+        else:
+            self._ask_for_earlier()
 
     def on_scroll_up(self) -> None:
         """Stop following: a click on the scrollbar."""
         self.follow = False
+        if self.scroll_offset.y == 0:
+            self._ask_for_earlier()
 
     def on_scroll_to(self, message: ScrollTo) -> None:
         """Stop following when the scrollbar is dragged away from the end."""

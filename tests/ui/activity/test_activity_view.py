@@ -23,7 +23,7 @@ class Screen(WidgetApp):
     """The activity alone, and what it says."""
 
     CSS = "ActivityView { width: 80; height: 10; }"
-    KEPT = (ActivityView.Highlighted, ActivityView.Opened, ActivityView.FollowChanged)
+    KEPT = (ActivityView.Highlighted, ActivityView.Opened, ActivityView.FollowChanged, ActivityView.EarlierWanted)
 
     def __init__(self, rows: list[ActivityRow], capacity: int = 1000) -> None:
         super().__init__(CountingView(capacity=capacity))
@@ -32,6 +32,10 @@ class Screen(WidgetApp):
     @property
     def follows(self) -> list[bool]:
         return [message.follow for message in self.get_messages(ActivityView.FollowChanged)]
+
+    @property
+    def wanted(self) -> list[int]:
+        return [message.before for message in self.get_messages(ActivityView.EarlierWanted)]
 
     @property
     def opened(self) -> list[int]:
@@ -170,6 +174,45 @@ async def test_old_rows_go_but_what_is_read_stays_where_it_is() -> None:
         app.view.append_rows(some(300, 130))
         await pilot.pause()
         assert app.cursor == 330
+
+
+async def test_earlier_rows_are_asked_for_near_the_top_and_come_above() -> None:
+    app = Screen(some(100, 300), capacity=100)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        app.view.action_rows(-20)
+        await pilot.pause()
+        assert app.wanted == []
+        for before, count in ((300, 50), (250, 10)):
+            app.view.action_top()
+            app.view.action_rows(1)
+            await pilot.pause()
+            assert app.wanted[-1] == before
+            here, seen = app.cursor, app.seen
+            app.view.prepend_rows(some(count, before - count))
+            await pilot.pause()
+            assert (app.cursor, app.seen) == (here, seen)
+        assert app.wanted == [300, 250], "once for each"
+        assert app.view.position == (12, 160)
+        app.view.append_rows(some(10, 400))
+        assert app.view.row_count == 170, "what was read is kept while it is looked at"
+        app.view.follow = True
+        assert app.view.row_count == 100
+        app.view.action_top()
+        await pilot.pause()
+        assert app.wanted[-1] == 310
+
+
+async def test_the_first_of_merged_rows_is_what_earlier_ones_stand_before() -> None:
+    app = Screen([event(number, "Claude", "view") for number in (7, 8, 9)])
+    async with app.run_test() as pilot:
+        app.view.action_top()
+        await pilot.pause()
+        assert app.wanted == [7]
+        app.view.prepend_rows([])
+        app.view.action_top()
+        await pilot.pause()
+        assert app.wanted == [7], "nothing came"
 
 
 async def test_counters_count_what_is_no_longer_kept_too() -> None:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+import memtui
 from memtui.core.events import Agent, WatchMode
 from memtui.engine import Engine
+from memtui.ui import session
 from memtui.ui.widgets.tree import changes
 from memtui.ui.widgets.tree.view import TreeView
 
@@ -49,6 +51,25 @@ async def test_a_plain_write_by_another_process_shows_everywhere_as_outside(open
         await app.wait_for(lambda: "Second text" in app.text)
         assert app.actors[-1] == ("outside", "modified", "/memories/alpha.md")
         await app.wait_for(lambda: app.shown("alpha.md")[1] == "~", "the mark")
+
+
+async def test_the_activity_goes_back_to_the_beginning_of_the_record(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(session, "RECENT", 4)
+    folder, state = tmp_path / "memories", tmp_path / "state"
+    folder.mkdir()
+    with memtui.open(folder, state=state) as engine:
+        for number in range(10):
+            create(engine, f"n{number}.md")
+    async with opened({}, folder=folder, state=state) as app:
+        view = app.screen.activity
+        assert [row.path for row in view.items] == [f"/memories/n{number}.md" for number in (6, 7, 8, 9)]
+        await app.press("3", "home")
+        await app.wait_for(lambda: view.row_count == 8, "earlier ones")
+        assert view.cursor_item.path == "/memories/n6.md", "the cursor is where it was"
+        await app.press("home")
+        await app.wait_for(lambda: [row.seq for row in view.items] == list(range(1, 11)), "the first event")
 
 
 async def test_a_file_that_is_renamed_over_a_note_is_one_change_on_screen_as_well(opened: Opening) -> None:
