@@ -80,6 +80,7 @@ def measure(memories: Memories) -> Iterable[Row]:
     yield compared(f"{what}, p99", nearly_worst(beside), nearly_worst(alone), None, name="with none")
     yield Row(f"beside: a core's share that each of {BROWSERS} browsers takes", f"{middle(used) / SECONDS:.1%}")
     yield from _grown(folder, state)
+    memories.forget(_FILES)  # it has other files by now
 
 
 def _grown(folder: Path, state: Path) -> Iterable[Row]:

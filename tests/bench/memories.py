@@ -64,7 +64,8 @@ class Memories:
         self._known.setdefault(files, state)
 
     def forget(self, files: int) -> None:
-        """Remove a large folder that is not needed any more."""
+        """Remove a folder that was changed, or is not needed any more."""
+        self._known.pop(files, None)
         with contextlib.suppress(OSError):
             shutil.rmtree(self.scratch / f"folder-{files}")
 
