@@ -122,7 +122,7 @@ class EntryStore:
         return target
 
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
-        yield from (node for node in self._entries.list_below(below.relative) if not self._is_hidden(node))
+        yield from (node for node in self._entries.list_below(below.relative) if not self._is_hidden(node.path))
 
     def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
         return ((node.path, node.kind, node.size) for node in self.scan(below))
@@ -267,8 +267,8 @@ class EntryStore:
     def _is_temporary(self, name: str) -> bool:
         return name.startswith(self._entries.passing)
 
-    def _is_hidden(self, node: Node) -> bool:
-        return self._entries.passing in node.path and any(map(self._is_temporary, node.path.split("/")))
+    def _is_hidden(self, path: str) -> bool:
+        return self._entries.passing in path and any(map(self._is_temporary, path.split("/")))
 
     def _get_directory(self, path: MemoryPath) -> Node:
         """What stands at a path; raises `OSError` where that is no directory."""

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self
 
 from memtui.core.attributes import UNKNOWN, Attributes
-from memtui.core.events import EntryKind
+from memtui.core.events import EntryKind, FolderEntry
 from memtui.core.paths import format_path
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
@@ -76,6 +76,10 @@ class TableEntries:
     def list_below(self, path: str) -> list[Node]:
         rows = self._execute(f"SELECT {_NODE} FROM entries WHERE path > ? AND path < ?", _get_range(path))
         return sorted(map(_make_node, rows), key=lambda node: node.path.split("/"))
+
+    def list_names(self) -> list[tuple[bytes, str, int, int | None]]:
+        """Paths, kinds, bytes and times of all rows, each directory before what is in it: quicker than nodes."""
+        return self._execute("SELECT path, kind, size, mtime_ns FROM entries WHERE path > x'' ORDER BY path")
 
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         mode, mtime_ns = attributes.fill(Attributes(NEW_MODES.get(kind), time.time_ns()))
@@ -180,6 +184,13 @@ class SqliteStore(EntryStore):
         if self._directory >= 0:
             close_quietly(self._directory)
             self._directory = -1
+
+    def iter_names(self) -> Iterator[FolderEntry]:
+        kinds, file = {kind.value: kind for kind in EntryKind}, EntryKind.FILE
+        for key, word, size, mtime_ns in self._table.list_names():
+            path, kind = bytes(key).decode("utf-8", "surrogateescape"), kinds[word]
+            if not self._is_hidden(path):
+                yield FolderEntry(path, kind, size if kind is file else 0, mtime_ns or 0)
 
     @contextmanager
     def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002

@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scrollbar import ScrollTo
+from textual.scrollbar import ScrollTo, ScrollUp
 
 from memtui.core import wording
 from memtui.core.events import Event, format_actor_name
@@ -207,6 +207,14 @@ class ActivityCounters:
         self.outside += row.actor == "outside" and row.command != "found" and not row.is_git
 
 
+def _trim(rows: deque[ActivityRow], most: int) -> int:
+    """Drop the oldest rows beyond the most that are kept; returns how many."""
+    count = max(len(rows) - most, 0)
+    for _ in range(count):
+        rows.popleft()
+    return count
+
+
 class ActivityView(ItemList[ActivityRow]):
     """Events, newest last: at first the last ones, and earlier ones once the cursor is near the first row.
 
@@ -287,7 +295,7 @@ class ActivityView(ItemList[ActivityRow]):
                 self._rows[-1] = merged
                 continue
             self._rows.append(row)
-            dropped += self._trim()
+            dropped += _trim(self._rows, self._most)
         self._refresh_rows(dropped)
 
     def prepend_rows(self, rows: Iterable[ActivityRow]) -> None:
@@ -304,13 +312,6 @@ class ActivityView(ItemList[ActivityRow]):
         self._rows.extendleft(reversed(earlier))
         self._refresh_rows(-len(earlier))
 
-    def _trim(self) -> int:
-        """Drop the oldest rows beyond the most that are kept; returns how many."""
-        count = max(len(self._rows) - self._most, 0)
-        for _ in range(count):
-            self._rows.popleft()
-        return count
-
     def drop_rows(self, paths: Collection[str]) -> None:
         """Drop the rows of changes from outside of some paths."""
         kept = [row for row in self._rows if row.path not in paths or row.actor != "outside"]
@@ -323,7 +324,7 @@ class ActivityView(ItemList[ActivityRow]):
         """Go to the newest row when following begins."""
         if follow:
             self._most = self._capacity
-            self._trim()
+            _trim(self._rows, self._most)
             self._refresh_rows()
         self.post_message(self.FollowChanged(self, follow))
 
@@ -380,23 +381,18 @@ class ActivityView(ItemList[ActivityRow]):
         del event, x
         self.action_open()
 
-    def on_mouse_scroll_up(self) -> None:
-        """Stop following."""
-        if self.scroll_offset.y > 0:
+    @on(ScrollUp)
+    @on(ScrollTo)
+    @on(events.MouseScrollUp)
+    def _stop_following(self, event: ScrollUp | ScrollTo | events.MouseScrollUp) -> None:
+        """By the wheel, a click on the scrollbar, or as that is dragged from the end; at the top, more is asked for."""
+        if isinstance(event, ScrollTo) and (event.y is None or event.y >= self.max_scroll_y):
+            return
+        is_at_top = self.scroll_offset.y == 0
+        if not (is_at_top and isinstance(event, events.MouseScrollUp)):
             self.follow = False
-        else:
+        if is_at_top:
             self._ask_for_earlier()
-
-    def on_scroll_up(self) -> None:
-        """Stop following: a click on the scrollbar."""
-        self.follow = False
-        if self.scroll_offset.y == 0:
-            self._ask_for_earlier()
-
-    def on_scroll_to(self, message: ScrollTo) -> None:
-        """Stop following when the scrollbar is dragged away from the end."""
-        if message.y is not None and message.y < self.max_scroll_y:
-            self.follow = False
 
     def _get_key(self, item: ActivityRow) -> object:
         return item.seq
