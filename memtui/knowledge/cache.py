@@ -8,6 +8,7 @@ journal removes this file (`memtui.engine.redaction`).
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from memtui.notes.links import Link
 
 MOST_BYTES = 512_000_000
 """Of what is read and kept: about half a million notes."""
-_KIND = "memtui notes 1"
+_KIND = "memtui notes 2"
 _CODE = ("knowledge", "notes")
 
 Key = tuple[str, str]
@@ -39,23 +40,33 @@ def read_known_notes(path: str | os.PathLike[str] | None) -> KnownNotes:
         sha256, _, body = data.partition(b"\n")
         if hashlib.sha256(body).hexdigest().encode() != sha256:
             return {}
-        document = json.loads(body)
-        if document["kind"] != _KIND or document["code"] != hash_packages(_CODE):
+        head, *lines = str(body, "ascii").split("\n")
+        if json.loads(head) != _get_head():
             return {}
-        return {(row[0], row[1]): _decode_note(row[0], row[2]) for row in document["notes"]}
+        rows = map(_decode_line, lines)
+        return {(row[0], row[1]): _decode_note(row[0], row[2]) for row in rows}
     except (OSError, ValueError, TypeError, LookupError):
         return {}
 
 
 def keep_known_notes(path: str | os.PathLike[str], notes: Mapping[Key, ParsedNote | None]) -> None:
     """Keep what was read. Where nothing can be kept, the next graph reads all notes."""
-    rows = [[*key, _encode_note(note)] for key, note in notes.items()]
-    document = {"kind": _KIND, "code": hash_packages(_CODE), "notes": rows}
-    body = json.dumps(document, separators=(",", ":")).encode()  # halves of pairs are named, so that all can be encoded
+    rows = ([*key, _encode_note(note)] for key, note in notes.items())
+    # A line for each note: one call for all would let no other thread work for a second. Halves of pairs are named.
+    body = "\n".join(map(_encode_line, itertools.chain([_get_head()], rows))).encode("ascii")
     data = hashlib.sha256(body).hexdigest().encode() + b"\n" + body
     if len(data) <= MOST_BYTES:
         with contextlib.suppress(OSError):
             write_atomic(path, data, sync=False)
+
+
+_encode_line = json.JSONEncoder(separators=(",", ":")).encode
+_decode_line = json.JSONDecoder().decode
+
+
+def _get_head() -> list[str]:
+    """What a file begins with whose rows are as this code has them."""
+    return [_KIND, hash_packages(_CODE)]
 
 
 def _encode_note(note: ParsedNote | None) -> list[Any] | None:
