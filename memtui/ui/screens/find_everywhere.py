@@ -197,7 +197,8 @@ class FindEverywhereScreen(FindBase[EverywhereHit | str | None]):
     def _describe_results(self, message: _Answered, folders: int) -> str:
         unread = [each.place.display_path for each in message.results if not each.is_searched]
         noun = "folder" if all(each.place.is_folder for each in message.results) else "place"
-        words = [] if message.is_done else [f"{message.searched:,} of {message.of:,} {noun}s searched so far"]
+        all_ = f"{message.of:,} {noun}s"
+        words = [] if message.is_done else [f"{message.searched:,} of {all_} searched so far"]
         words += [f"found in {format_count(folders, noun)}"] if folders else ["nothing found"]
         if folders > _MOST_FOLDERS:
             words.append(f"{folders - _MOST_FOLDERS:,} of them are not listed")
