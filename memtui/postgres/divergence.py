@@ -103,7 +103,7 @@ class DivergedCopy:
         self._directory = get_state_directory(place, state)
         self._path = str(self._directory / COPY)
         if not os.path.exists(self._path):
-            raise NothingToAccept("This machine has no copy of this store: it takes over what the server has.")
+            raise StateUnusable("This machine has no copy of this store: it takes over what the server has.")
         turn = Turn(self._path, settings.lock_seconds, lambda: None)
         with contextlib.ExitStack() as stack:
             stack.callback(turn.close)

@@ -51,7 +51,7 @@ rm prefs.md                                 | 4
 copy . ../copied                            | 4
 mirror sqlite:../new.db .                   | 4
 admin init postgres://me@/a?host=/none      | 3
-admin accept postgres://me@/a?host=/none    | 4
+admin accept postgres://me@/a?host=/none    | 3
 merge prefs.md new.md                       | 4
 merge prefs.md new.md --dry-run             | 0
 split prefs.md                              | 4

@@ -15,7 +15,7 @@ from memtui.core.events import Person
 from memtui.core.settings import Settings
 from memtui.postgres import divergence
 from memtui.postgres.admin import Admin
-from memtui.postgres.divergence import DivergedCopy, NothingToAccept
+from memtui.postgres.divergence import DivergedCopy
 from memtui.postgres.doctor import check_place
 from memtui.postgres.dsn import parse_address
 from tests.pg_server import OwnServer
@@ -202,7 +202,7 @@ def test_there_is_nothing_to_accept_where_the_server_goes_on(
     write(place, state, a="1")
     write(place, tmp_path / "two", b="2")
     assert "goes on from event 1," in run_verb("admin", "accept", place, "--state", str(state), "--yes")
-    with pytest.raises(NothingToAccept, match="no copy"):
+    with pytest.raises(StateUnusable, match="no copy"):
         DivergedCopy(place, tmp_path / "three", Settings())
     away = place.replace("host=/", "host=/nowhere/")
     (tmp_path / "three").mkdir()

@@ -172,7 +172,8 @@ class ProgressScreen(ModalScreen[None]):
             keys = "Stopping .."
         width = max(self.size.width - 2, 1)
         first = f"{truncate(words, max(width - _BAR - 4, 1))}  {bar}"
-        self.query_one("#going", Static).update(Content(f"{first}\n{truncate(keys, width)}"))
+        for line in self.query("#going").results(Static):  # none, where the application ends meanwhile
+            line.update(Content(f"{first}\n{truncate(keys, width)}"))
 
     def action_stop(self) -> None:
         self._progress.stopped = self._can_stop
