@@ -303,8 +303,10 @@ class ActivityView(ItemList[ActivityRow]):
         earlier: list[ActivityRow] = []
         for row in rows:
             self.counters.count(row)
-            merged = earlier[-1].merge(row) if earlier else None
-            earlier[-1:] = [merged] if merged is not None else [*earlier[-1:], row]
+            if earlier and (merged := earlier[-1].merge(row)) is not None:
+                earlier[-1] = merged
+            else:
+                earlier.append(row)
         if not earlier:
             return
         self._asked = 0
