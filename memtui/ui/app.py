@@ -397,13 +397,15 @@ class MemtuiApp(App[int]):
 
     async def on_event(self, event: Event) -> None:
         """As Textual does, but no key before the one that came first has been handled, and a controller that wants the
-        mouse has it before the next event, which may be there already."""
+        mouse has it before the next event, which may be there already; none at the very end, when no screen is left."""
         if isinstance(event, InputEvent):
+            if not self.screen_stack:
+                return
             self._garbage.note_input()
         if isinstance(event, Key | Paste) and not event.is_forwarded:
             await self._key_queue.put(event)
             return
-        if isinstance(event, MouseDown) and not event.is_forwarded and self.screen_stack:
+        if isinstance(event, MouseDown) and not event.is_forwarded:
             controllers = self.screen.controllers if isinstance(self.screen, ControlledScreen) else ()
             if any(controller.wants_mouse(event) for controller in controllers):
                 self.screen.capture_mouse()

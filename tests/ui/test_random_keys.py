@@ -131,3 +131,14 @@ async def test_any_keys_in_any_order_and_at_any_speed(opened: Opening, scene: st
                 await type_anything(app.app, app.pilot, chance, pressed)
     except Exception as error:
         raise AssertionError(f"{scene} {part}: {' '.join(pressed[-40:])}") from error
+
+
+async def test_a_key_that_comes_when_no_screen_is_left_is_ignored(opened: Opening) -> None:
+    """It was typed before the program ended, and came to a widget of a screen that has closed since."""
+    async with opened(NOTES) as app:
+        key = events.Key("e", "e")
+        key.set_sender(app.app)
+        key._set_forwarded()
+        app.app.exit()
+    assert not app.app.screen_stack
+    await app.app.on_event(key)
