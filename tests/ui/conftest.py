@@ -24,7 +24,8 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.message import Message
-from textual.pilot import Pilot
+from textual.message_pump import MessagePump
+from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -61,6 +62,30 @@ FILES: Mapping[str, str] = {
 def no_garbage_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave nothing out of the collection of garbage: in a test, everything goes."""
     monkeypatch.setattr(GarbageSchedule, "REST_SECONDS", 3_600.0)
+
+
+_wait_for_screen = Pilot._wait_for_screen
+
+
+@pytest.fixture(autouse=True)
+def wait_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait once more for widgets that did not answer in time, and name those that never do.
+
+    Time passes for Textual while a loaded machine does not let the test run, and a widget that closes need not answer.
+    """
+
+    async def wait(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+        try:
+            return await _wait_for_screen(pilot, timeout)
+        except WaitForScreenTimeout:
+            pumps: list[MessagePump] = [pilot.app, *pilot.app.screen.walk_children(with_self=True)]
+            silent = {pump for pump in pumps if pump.call_later(lambda pump=pump: silent.discard(pump))}
+            try:
+                return await _wait_for_screen(pilot, timeout)
+            except WaitForScreenTimeout:
+                raise AssertionError(f"waited twice for {silent}") from None
+
+    monkeypatch.setattr(Pilot, "_wait_for_screen", wait)
 
 
 @pytest.fixture(autouse=True)
