@@ -284,8 +284,12 @@ class ReadableStore(Protocol):
         """
         ...
 
-    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
-        """Paths, kinds and bytes of everything below a directory, as `scan` has it: of files alone are bytes counted.
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, list[tuple[str, EntryKind, int]]]]:
+        """What is in a directory and in each one below it, as `scan` has it, one directory after another.
+
+        Yields:
+            The directory's path from `below` on, empty or ending in `/`; and name, kind and bytes of what is in it.
+            Of what is no file no bytes are counted.
 
         Raises:
             OSError: The directory itself cannot be read.

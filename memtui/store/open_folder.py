@@ -333,22 +333,28 @@ class ReadOnlyFolder:
                 continue  # a directory that may be listed, but not entered
             yield make_node(directory + entry.name, seen)
 
-    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, list[tuple[str, EntryKind, int]]]]:
         if below.is_root:
             self.attach()
+        start = len(below.relative) + 1 if below.parts else 0
         file, directory, link, other = EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.LINK, EntryKind.OTHER
+        now, found = "", list[tuple[str, EntryKind, int]]()
         for prefix, entry in self.iter_raw_entries(below.parts):
+            if prefix != now:
+                yield now[start:], found
+                now, found = prefix, []
             if entry.is_dir(follow_symlinks=False):
-                yield prefix + entry.name, directory, 0
+                found.append((entry.name, directory, 0))
                 continue
             try:
                 seen = entry.stat(follow_symlinks=False)
             except (FileNotFoundError, PermissionError):
                 continue  # gone meanwhile; or in a directory that may be listed, but not entered
             if stat.S_ISREG(seen.st_mode):
-                yield prefix + entry.name, file, seen.st_size
+                found.append((entry.name, file, seen.st_size))
             else:
-                yield prefix + entry.name, link if stat.S_ISLNK(seen.st_mode) else other, 0
+                found.append((entry.name, link if stat.S_ISLNK(seen.st_mode) else other, 0))
+        yield now[start:], found
 
     def scan_contents(
         self, *, limit: int, wanted: Callable[[str], bool] | None = None
