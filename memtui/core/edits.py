@@ -6,6 +6,7 @@ Lines end at `\
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from operator import add, methodcaller
 from typing import NamedTuple
 
@@ -218,6 +219,7 @@ ListedDirectory = tuple[str, list[tuple[str, EntryKind, int]]]
 """Things in one directory: its path from the listed one on, empty or ending in `/`; and name, kind and bytes of each."""
 
 
+@lru_cache(1_024)
 def format_human_size(size: int) -> str:
     """Bytes as `0B 1023B 1K 1.5K 1M`: powers of 1024, one decimal, which is left out only when exact."""
     if size < 1024:

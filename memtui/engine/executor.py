@@ -87,8 +87,9 @@ class Viewer:
 
     def view(self, command: commands.View, *, as_agent: bool) -> ViewResult:
         path = command.path
-        with contextlib.suppress(OSError, FileTooLarge, NotRegularFile, SymlinkEscape):
-            return self._view_content(command, self._store.read(path, limit=self._settings.read_limit), as_agent)
+        if not path.is_root:
+            with contextlib.suppress(OSError, FileTooLarge, NotRegularFile, SymlinkEscape):
+                return self._view_content(command, self._store.read(path, limit=self._settings.read_limit), as_agent)
         node = self._store.get_node(path, follow=True)
         if node is None:
             raise Refusal(MessageKey.VIEW_MISSING, path=path)
