@@ -216,7 +216,7 @@ _get_sort_key = methodcaller("replace", "/", "\0")
 """By which a directory stands right before what is in it."""
 
 ListedDirectory = tuple[str, list[tuple[str, EntryKind, int]]]
-"""Things in one directory: its path from the listed one on, empty or ending in `/`; and name, kind and bytes of each."""
+"""What is in one directory: its path from the listed one on, empty or ending in `/`; name, kind and bytes of each."""
 
 
 @lru_cache(1_024)

@@ -1,9 +1,8 @@
 """How an event's canonical bytes are kept: as they are, or deflated against what most events say. Pure.
 
 The chain is over the canonical bytes, so how they are kept is no matter of proof. Half of an event is words that every
-event has; a dictionary that both sides know spares them. Hashes in hexadecimal are what is left of the rest, and deflate
-to more than their bytes: they stand behind the deflated rest as they are. It takes about 12 µs to keep and 5 µs to read
-an event.
+event has; a dictionary that both sides know spares them. Hashes in hexadecimal deflate to more than their bytes, so they
+stand behind the deflated rest as they are. It takes about 9 µs to keep and 3 µs to read an event.
 """
 
 import re
@@ -62,11 +61,11 @@ def unpack_body(kept: bytes) -> bytes:
         return kept
     hashes = inflater.unused_data
     if form == _APART:
-        first, *parts = body.split(_PLACE)
-        if len(hashes) != _HASH_BYTES * len(parts):
+        if len(hashes) != _HASH_BYTES * body.count(_PLACE):
             return kept
-        named = hashes.hex("\n", _HASH_BYTES).encode().split(b"\n")
-        body = first + b"".join([b'"%b"%b' % pair for pair in zip(named, parts, strict=False)])
+        if hashes:
+            named = tuple(hashes.hex("\n", _HASH_BYTES).encode().split(b"\n"))
+            body = body.replace(b"%", b"%%").replace(_PLACE, b'"%b"') % named
     elif hashes:
         return kept
     is_ours = inflater.eof and len(body) <= _LARGEST and body[:1] == b"{" and _NOTED not in body

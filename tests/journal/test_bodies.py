@@ -116,7 +116,7 @@ def test_each_flipped_bit_of_a_kept_event_is_found(tmp_path: Path) -> None:
         for at in range(0, 8 * len(kept), 7):
             changed = bytearray(kept)
             changed[at // 8] ^= 1 << at % 8
-            if unpack_body(bytes(changed)) == make_body():  # one of those that fill up the last byte of what is deflated
+            if unpack_body(bytes(changed)) == make_body():  # it fills up the last byte of what is deflated
                 padding += 1
                 continue
             database.execute("UPDATE events SET body = ? WHERE seq = 1", (bytes(changed),))
