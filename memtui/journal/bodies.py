@@ -1,8 +1,8 @@
 """How an event's canonical bytes are kept: as they are, or deflated against what most events say. Pure.
 
 The chain is over the canonical bytes, so how they are kept is no matter of proof. Half of an event is words that every
-event has; a dictionary that both sides know spares them. Hashes in hexadecimal deflate to more than their bytes, so they
-stand behind the deflated rest as they are. It takes about 9 µs to keep and 3 µs to read an event.
+event has; a dictionary that both sides know spares them. Hashes in hexadecimal deflate to more than their bytes, so
+they stand behind the deflated rest as they are. It takes about 9 µs to keep and 3 µs to read an event.
 """
 
 import re
