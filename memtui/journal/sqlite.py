@@ -96,8 +96,8 @@ class WriteTransaction:
             journal._db.execute("BEGIN IMMEDIATE")
             journal._check_file_identity()
             if self._flush and journal.deferred.is_waiting:
-                self._taken = journal.deferred.take()
-                self._recorded = journal._append_taken(self._taken)
+                self._taken = journal._take_waiting()
+                self._recorded = journal._append_taken(self._taken) if self._taken else []
         except BaseException as error:
             self._roll_back(error)
             raise
@@ -455,6 +455,10 @@ class Journal:
         with WriteTransaction(self, durable=False, flush=False):
             self._store_texts(texts)
             return self._chain_events(events)
+
+    def _take_waiting(self) -> list[DeferredEvent]:
+        """The deferred events that a transaction of this file is to record."""
+        return self.deferred.take()
 
     def _append_taken(self, taken: Sequence[DeferredEvent]) -> list[Event]:
         """Record deferred events. A transaction must be open."""

@@ -29,7 +29,7 @@ from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import LONG_PAUSES, hold_lock
 from memtui.journal import chain
-from memtui.journal.deferred import DeferredEvents
+from memtui.journal.deferred import DeferredEvent, DeferredEvents
 from memtui.journal.record import Intent, KnownPath
 from memtui.journal.sqlite import Journal, WriteTransaction
 from memtui.postgres.server import (
@@ -614,6 +614,10 @@ class ServerJournal(Journal):
 
     def _flush_waiting(self) -> None:
         """Nothing: who reads must not wait for a server. What waits is recorded in a moment."""
+
+    def _take_waiting(self) -> list[DeferredEvent]:
+        """Nothing: what waits is recorded by the server before it is here."""
+        return []
 
 
 def _get_left(events: Iterable[Event]) -> dict[str, Version | None]:
