@@ -93,7 +93,7 @@ class DeferredEvents:
     def flush(self) -> None:
         """Record what waits. What cannot be recorded is dropped, and its event says so."""
         with self._lock:
-            waiting = self.take()
+            waiting = self._take()
             if not waiting:
                 return
             recorded: list[Event] = []
@@ -103,8 +103,11 @@ class DeferredEvents:
             finally:
                 settle(waiting, recorded)
 
-    def take(self) -> list[DeferredEvent]:
+    def take_along(self) -> list[DeferredEvent]:
         """What waits, for a transaction that records it before its own events; the lock must be held."""
+        return self._take()
+
+    def _take(self) -> list[DeferredEvent]:
         with self._adding:
             waiting, self._waiting = self._waiting, []
         return waiting

@@ -12,6 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from memtui.core.attributes import read_stamp
@@ -96,8 +97,10 @@ class WriteTransaction:
             journal._db.execute("BEGIN IMMEDIATE")
             journal._check_file_identity()
             if self._flush and journal.deferred.is_waiting:
-                self._taken = journal._take_waiting()
-                self._recorded = journal._append_taken(self._taken) if self._taken else []
+                self._taken = journal.deferred.take_along()
+                if self._taken:
+                    journal._store_texts(get_texts(self._taken))
+                    self._recorded = journal._chain_events([each.event for each in self._taken])
         except BaseException as error:
             self._roll_back(error)
             raise
@@ -321,7 +324,7 @@ class Journal:
 
     def get_known(self, path: str) -> KnownPath | None:
         select = "SELECT kind, sha256, size, stamp FROM known WHERE path = ?"
-        rows = self._read(select, (encode_path(path),))
+        rows = self._execute(select, (encode_path(path),), doing="read")  # no deferred event changes it
         return _make_known(rows[0]) if rows else None
 
     def get_known_below(self, path: str, *, as_prefix: bool = False) -> dict[str, KnownPath]:
@@ -333,7 +336,7 @@ class Journal:
         return {decode_path(row[4]): _make_known(row) for row in rows}
 
     def get_totals(self) -> FolderTotals:
-        return FolderTotals(*self._read("SELECT files, bytes FROM totals")[0])
+        return FolderTotals(*self._execute("SELECT files, bytes FROM totals", doing="read")[0])
 
     def verify(self, *, apart: bool = False) -> "VerifyReport":
         """Whether the record is still what was recorded; not `apart`, nobody else can use the journal meanwhile."""
@@ -372,7 +375,9 @@ class Journal:
 
     def get_metadata(self, name: str) -> str | None:
         if name in GUARDS or name in POSITIONS:
-            noted = self._get_noted(name)
+            if name in POSITIONS and self.deferred.is_waiting:
+                self._flush_waiting()  # whichever event comes next notes it
+            noted = self._noted.get_value(name)
             if noted is not None or name in GUARDS:
                 return noted
         rows = self._query("SELECT value FROM notes WHERE name = ?", (name,))
@@ -390,7 +395,7 @@ class Journal:
         return [Intent(row[4], event, event.seq, row[0]) for row, event in zip(rows, events, strict=True)]
 
     def has_intents(self) -> bool:
-        return bool(self._read("SELECT 1 FROM intents LIMIT 1"))
+        return bool(self._execute("SELECT 1 FROM intents LIMIT 1", doing="read"))
 
     # Writing
 
@@ -456,15 +461,6 @@ class Journal:
             self._store_texts(texts)
             return self._chain_events(events)
 
-    def _take_waiting(self) -> list[DeferredEvent]:
-        """The deferred events that a transaction of this file is to record."""
-        return self.deferred.take()
-
-    def _append_taken(self, taken: Sequence[DeferredEvent]) -> list[Event]:
-        """Record deferred events. A transaction must be open."""
-        self._store_texts(get_texts(taken))
-        return self._chain_events([each.event for each in taken])
-
     def import_events(self, events: Sequence[tuple[bytes, Event]], texts: Mapping[str, bytes | None]) -> None:
         """Take events and texts over as they were recorded elsewhere: bytes and hashes are not made anew.
 
@@ -516,17 +512,14 @@ class Journal:
     def set_metadata(self, name: str, value: str) -> None:
         if name in GUARDS:
             raise ValueError(f"{name} is recorded by an event")
-        if name in POSITIONS and self._get_noted(name) is not None:
-            return  # it came to pass once
+        if name in POSITIONS:
+            self._flush_waiting()  # whichever event comes next notes it
+            if self._noted.get_value(name) is not None:
+                return  # it came to pass once
         with WriteTransaction(self, durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     # Inside
-
-    def _get_noted(self, name: str) -> str | None:
-        if name in POSITIONS and self.deferred.is_waiting:
-            self._flush_waiting()  # whichever event comes next notes it
-        return self._noted.get_value(name)
 
     def _prepare_fields(self, path: str | None, directory: str | None = None, *, has_entries: bool = False) -> None:
         self._has_entries = has_entries
@@ -534,7 +527,7 @@ class Journal:
         self.files = JournalFiles(path, directory)
         self.is_shared = path is not None
         self._lock = threading.RLock()
-        self._noted = NotedValues(self._lock, self._read, self._decode_row)
+        self._noted = NotedValues(self._lock, partial(self._execute, doing="read"), self._decode_row)
         self.deferred = DeferredEvents(self._append_deferred, self._lock)
 
     def _prepare_or_close(self, problem: str) -> None:
@@ -614,10 +607,6 @@ class Journal:
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         if self.deferred.is_waiting:
             self._flush_waiting()
-        return self._read(sql, values)
-
-    def _read(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Read what no deferred event changes."""
         return self._execute(sql, values, doing="read")
 
     def _flush_waiting(self) -> None:

@@ -145,6 +145,10 @@ class _PatientEvents(DeferredEvents):
         with contextlib.suppress(LockTimeout):
             super().flush()
 
+    def take_along(self) -> list[DeferredEvent]:
+        """Nothing: what waits is recorded by the server before it is here."""
+        return []
+
 
 class _Linked(NamedTuple):
     """Events that the server has, with their canonical bytes, and what others had added before them."""
@@ -614,10 +618,6 @@ class ServerJournal(Journal):
 
     def _flush_waiting(self) -> None:
         """Nothing: who reads must not wait for a server. What waits is recorded in a moment."""
-
-    def _take_waiting(self) -> list[DeferredEvent]:
-        """Nothing: what waits is recorded by the server before it is here."""
-        return []
 
 
 def _get_left(events: Iterable[Event]) -> dict[str, Version | None]:
