@@ -484,15 +484,19 @@ def connect_without_journal(folder: str | os.PathLike[str], *, settings: Setting
     return Engine(FolderStore(path, None, title=format_path(path)), Journal(None), settings=settings, read_only=True)
 
 
-def observe_unrecorded(folder: str, empty: Record, *, settings: Settings | None = None) -> Observer:
+def observe_unrecorded(
+    folder: str, empty: Record, *, state: str | os.PathLike[str] | None = None, settings: Settings | None = None
+) -> Observer:
     """A folder of which no event is known, only to look at it: many of them share one empty journal in memory.
 
     Args:
         folder: An existing directory, with links resolved.
-        empty: Holds no events. Whoever gave it closes it, and closes of the observer the store alone.
+        empty: Holds no events. Whoever gave it to several closes it, and closes of each observer the store alone.
+        state: The directory of the journal that is not read: it says which files are memtui's own, on their way.
         settings: What is read.
 
     Raises:
         FolderMissing: There is no such directory, or it may not be read.
     """
-    return Observer(ReadOnlyFolder(folder, title=format_path(folder)), empty, settings=settings)
+    where = str(state) if state is not None else None
+    return Observer(ReadOnlyFolder(folder, title=format_path(folder), state=where), empty, settings=settings)

@@ -4,6 +4,9 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
 from memtui.cli.context import open_memory
@@ -20,8 +23,13 @@ from memtui.cli.search_output import (
     print_more,
     serialize_results,
 )
+from memtui.core.paths import NO_FOLDER
+from memtui.fs.state import get_state_directory
 from memtui.search.query import InvalidQuery, Query, parse_query
 from memtui.search.results import Scope, SearchResults
+
+if TYPE_CHECKING:  # for start-up cost
+    from memtui.engine import Observer
 
 
 def add_search_options(parser: Parser) -> None:
@@ -44,7 +52,7 @@ def run_search(options: Options, arguments: argparse.Namespace) -> int:
         return search_everywhere(options, arguments, query, scope)
     path = context.resolve_folder(options)
     is_for_person = output.is_terminal(sys.stdout) and not (options.json or arguments.null)
-    with open_memory(path, options) as memory:
+    with _open_for(query, scope, path, options) as memory:
         from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: errors in a query come first
 
         finder = Finder(memory, hidden=arguments.all)
@@ -64,6 +72,22 @@ def run_search(options: Options, arguments: argparse.Namespace) -> int:
     if found.problem:
         output.print_message(found.problem)
     return ExitCode.OK if found.names.hits or found.text.notes or found.past.hits else ExitCode.FINDINGS
+
+
+@contextmanager
+def _open_for(query: Query, scope: Scope, path: str, options: Options) -> Iterator["Observer"]:
+    """The memory; for lines of notes as they are now, whoever wrote them, without its record."""
+    filters = query.filters
+    if scope is not Scope.TEXT or filters.concerns_actors or filters.concerns_time or path.startswith(NO_FOLDER):
+        with open_memory(path, options) as memory:
+            yield memory
+        return
+    from memtui.memory import make_record, observe_unrecorded  # noqa: PLC0415 - start-up: loads the engine
+
+    settings = context.load_memory_settings(options, path)
+    state = get_state_directory(path, options.state)
+    with observe_unrecorded(path, make_record(), state=state, settings=settings) as observer:
+        yield observer
 
 
 def _parse_scope(arguments: argparse.Namespace) -> Scope:

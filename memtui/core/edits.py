@@ -6,11 +6,13 @@ Lines end at `\
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import add
+from functools import lru_cache
+from operator import add, methodcaller
 from typing import NamedTuple
 
 from memtui.core.commands import as_integer
 from memtui.core.errors import Refusal
+from memtui.core.events import EntryKind
 from memtui.core.messages import MessageKey, format_message, quote_value
 from memtui.core.unicode import HIDDEN
 
@@ -210,19 +212,20 @@ def _get_line_prefixes(first: int, count: int) -> Sequence[str]:
 
 DEPTH = 2
 _LEFT_OUT = "node_modules"
+_get_sort_key = methodcaller("replace", "/", "\0")
+"""By which a directory stands right before what is in it."""
 
-ListingEntry = tuple[str, bool, int]
-"""One thing below a directory: its path from there down, whether it is a directory, and its bytes."""
+ListedDirectory = tuple[str, list[tuple[str, EntryKind, int]]]
+"""What is in one directory: its path from the listed one on, empty or ending in `/`; name, kind and bytes of each."""
 
 
+@lru_cache(1_024)
 def format_human_size(size: int) -> str:
     """Bytes as `0B 1023B 1K 1.5K 1M`: powers of 1024, one decimal, which is left out only when exact."""
     if size < 1024:
         return f"{size}B"
-    power = min((size.bit_length() - 1) // 10, 3)
-    scaled = size / 1024**power
-    number = str(int(scaled)) if scaled == int(scaled) else f"{scaled:.1f}"
-    return number + "BKMG"[power]
+    unit, letter = (1 << 10, "K") if size < 1 << 20 else (1 << 20, "M") if size < 1 << 30 else (1 << 30, "G")
+    return f"{size / unit:.1f}{letter}" if size % unit else f"{size // unit}{letter}"
 
 
 def format_size_over(size: int, limit: int) -> tuple[str, str]:
@@ -231,7 +234,7 @@ def format_size_over(size: int, limit: int) -> tuple[str, str]:
     return words if words[0] != words[1] else (f"{size} bytes", f"{limit} bytes")
 
 
-def format_listing(path: str, found: Iterable[ListingEntry], view_range: object = None, *, limit: int = 0) -> str:
+def format_listing(path: str, found: Iterable[ListedDirectory], view_range: object = None, *, limit: int = 0) -> str:
     """The answer of `view` for a directory, cut after `limit` entries (0: never).
 
     `found` is everything below it, at any depth and in any order; a directory's size is the sum of its files.
@@ -242,21 +245,27 @@ def format_listing(path: str, found: Iterable[ListingEntry], view_range: object 
     total = 0
     sizes: dict[str, int] = {}
     directories: set[str] = set()
-    for name, is_directory, size in found:
-        first_slash = name.find("/")
-        second_slash = name.find("/", first_slash + 1) if first_slash >= 0 else -1
-        if is_directory:
-            if second_slash < 0:
-                directories.add(name)
-                sizes.setdefault(name, 0)
-            continue
-        total += size
-        shown_as = name if second_slash < 0 else name[:second_slash]
-        sizes[shown_as] = sizes.get(shown_as, 0) + size
-        if first_slash >= 0:
-            above = name[:first_slash]
-            sizes[above] = sizes.get(above, 0) + size
-    shown = sorted(filter(_is_listed, sizes), key=_get_sort_key)
+    kind_of_directories = EntryKind.DIRECTORY  # to look up a member takes as long as all the rest
+    for prefix, entries in found:
+        above = prefix.split("/")[:-1]
+        inside = sum([size for _, _, size in entries])
+        total += inside
+        for depth in range(1, min(len(above), DEPTH) + 1):
+            holder = "/".join(above[:depth])
+            sizes[holder] = sizes.get(holder, 0) + inside
+        if len(above) < DEPTH:
+            for name, kind, size in entries:
+                shown_as = prefix + name
+                if kind is kind_of_directories:
+                    directories.add(shown_as)
+                    sizes.setdefault(shown_as, 0)
+                else:
+                    sizes[shown_as] = size
+    names = "\n".join(["", *sizes])
+    shown = list(sizes)
+    if "\n." in names or "/." in names or _LEFT_OUT in names:
+        shown = [name for name in shown if _is_listed(name)]
+    shown.sort(key=_get_sort_key)
     lines = [f"{format_human_size(total)}\t{path}"]
     first, last = 1, len(shown)
     if limit and len(shown) > limit:
@@ -285,11 +294,6 @@ def _is_listed(name: str) -> bool:
     if name[:1] == "." or "/." in name:
         return False
     return _LEFT_OUT not in name or _LEFT_OUT not in name.split("/")
-
-
-def _get_sort_key(name: str) -> str:
-    """By which a directory stands right before what is in it."""
-    return name.replace("/", "\0")
 
 
 def _is_odd(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 from memtui.core import commands, edits
 from memtui.core.approvals import Proposal
-from memtui.core.edits import DEPTH, ListingEntry, format_human_size, format_listing, format_size_over
+from memtui.core.edits import DEPTH, ListedDirectory, format_human_size, format_listing, format_size_over
 from memtui.core.errors import (
     LockTimeout,
     MemtuiError,
@@ -87,8 +87,9 @@ class Viewer:
 
     def view(self, command: commands.View, *, as_agent: bool) -> ViewResult:
         path = command.path
-        with contextlib.suppress(OSError, FileTooLarge, NotRegularFile, SymlinkEscape):
-            return self._view_content(command, self._store.read(path, limit=self._settings.read_limit), as_agent)
+        if not path.is_root:
+            with contextlib.suppress(OSError, FileTooLarge, NotRegularFile, SymlinkEscape):
+                return self._view_content(command, self._store.read(path, limit=self._settings.read_limit), as_agent)
         node = self._store.get_node(path, follow=True)
         if node is None:
             raise Refusal(MessageKey.VIEW_MISSING, path=path)
@@ -129,30 +130,28 @@ class Viewer:
         answer = edits.format_view(text, str(path), command.view_range, limit=char_limit)
         return ViewResult(answer, content, format_count(lines, "line"))
 
-    def _iter_listing(self, directory: Node) -> Iterator[ListingEntry]:
+    def _iter_listing(self, directory: Node) -> Iterator[ListedDirectory]:
         """What a listing adds up. Links are looked through only where they are listed."""
-        start = len(directory.path) + 1 if directory.path else 0
-        is_link, is_directory = EntryKind.LINK, EntryKind.DIRECTORY  # to look up a member takes as long as all the rest
-        for path, kind, size in self._store.iter_sizes(MemoryPath.from_relative(directory.path)):
-            name = path[start:]
-            if kind is not is_link:
-                yield name, kind is is_directory, size
-            elif name.count("/") < DEPTH:
-                yield from self._iter_linked(name, path)
+        link = EntryKind.LINK  # to look up a member takes as long as all the rest
+        for prefix, entries in self._store.iter_sizes(MemoryPath.from_relative(directory.path)):
+            links = [name for name, kind, _ in entries if kind is link]
+            yield prefix, [entry for entry in entries if entry[1] is not link] if links else entries
+            if prefix.count("/") < DEPTH:
+                for name in links:
+                    yield from self._iter_linked(directory, prefix, name)
 
-    def _iter_linked(self, name: str, link: str) -> Iterator[ListingEntry]:
+    def _iter_linked(self, directory: Node, prefix: str, name: str) -> Iterator[ListedDirectory]:
+        top = f"{directory.path}/" if directory.path else ""
         try:
-            target = self._store.get_node(MemoryPath.from_relative(link), follow=True)
+            target = self._store.get_node(MemoryPath.from_relative(f"{top}{prefix}{name}"), follow=True)
         except (SymlinkEscape, OSError):
             return
         if target is None:
             return
-        yield name, target.kind is EntryKind.DIRECTORY, target.size
+        yield prefix, [(name, target.kind, target.size)]
         if target.kind is EntryKind.DIRECTORY:
-            start = len(target.path) + 1 if target.path else 0
-            for path, kind, size in self._store.iter_sizes(MemoryPath.from_relative(target.path)):
-                if kind is not EntryKind.LINK:
-                    yield f"{name}/{path[start:]}", kind is EntryKind.DIRECTORY, size
+            for inner, entries in self._store.iter_sizes(MemoryPath.from_relative(target.path)):
+                yield f"{prefix}{name}/{inner}", [entry for entry in entries if entry[1] is not EntryKind.LINK]
 
     def inspect_path(self, place: MemoryPath) -> PathContent:
         with contextlib.suppress(OSError, SymlinkEscape, FileTooLarge, NotRegularFile):

@@ -78,13 +78,13 @@ class Planner:
 
     def _plan_create(self, command: commands.Create) -> ChangePlan:
         path = command.path
-        node = self._store.get_node(path, follow=True)
+        node = self._store.get_node(path)
+        if node is not None and node.kind is EntryKind.LINK:
+            node = self._store.get_node(path, follow=True) or node  # a link to nothing: its name is taken
         if node and (node.kind is not EntryKind.FILE or self._settings.create == "refuse"):
             raise Refusal(MessageKey.EXISTS, path=path)
         answer = format_message(MessageKey.CREATED, path=path)
         if node is None:
-            if self._store.get_node(path) is not None:
-                raise Refusal(MessageKey.EXISTS, path=path)  # a link to nothing: its name is taken
             destination = self._resolve_destination(path, MessageKey.CREATE_BELOW_FILE)
             screened = screen_text(path, "", command.file_text, self._secrets)
             return self._plan_write(path, None, None, "", screened, answer, destination)

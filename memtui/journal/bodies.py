@@ -1,13 +1,21 @@
 """How an event's canonical bytes are kept: as they are, or deflated against what most events say. Pure.
 
 The chain is over the canonical bytes, so how they are kept is no matter of proof. Half of an event is words that every
-event has; a dictionary that both sides know spares them, at about 12 µs to keep and 4 µs to read one.
+event has; a dictionary that both sides know spares them. Hashes in hexadecimal deflate to more than their bytes, so
+they stand behind the deflated rest as they are. It takes about 9 µs to keep and 3 µs to read an event.
 """
 
+import re
 import zlib
+from binascii import unhexlify
 
-_DEFLATED = 1
-"""The first byte of a body that is deflated; canonical bytes begin with `{`. A second dictionary would be 2."""
+_DEFLATED, _APART = b"\x01", b"\x02"
+"""The first byte of a body that is deflated whole, as journals of schema 4 have it, and of one whose hashes are apart;
+canonical bytes begin with `{`. A second dictionary would be 3."""
+_HASH = re.compile(b'"([0-9a-f]{64})"')
+_PLACE = b"\0"
+"""What stands for a hash with its quotation marks; canonical bytes have no control characters."""
+_HASH_BYTES = 32
 _DICTIONARY = (
     b'"new_path":"/memories/"is_error":true,"no_change":true,"note":"Write""Edit""Bash: mv, found before it was'
     b'"moved":[["undoes":["redacted":["aliases":["viewed":["file","'
@@ -32,21 +40,33 @@ _new_deflater = zlib.compressobj(6, zlib.DEFLATED, _WINDOW, 5, zlib.Z_DEFAULT_ST
 
 def pack_body(body: bytes) -> bytes:
     """The bytes that are kept for a body."""
-    if not _SMALLEST <= len(body) <= _LARGEST or _NOTED in body:
+    if not _SMALLEST <= len(body) <= _LARGEST or _NOTED in body or _PLACE in body:
         return body
+    parts = _HASH.split(body)
     deflater = _new_deflater()
-    packed = b"%c%b%b" % (_DEFLATED, deflater.compress(body), deflater.flush())
+    rest = deflater.compress(_PLACE.join(parts[::2]))
+    packed = b"".join((_APART, rest, deflater.flush(), unhexlify(b"".join(parts[1::2]))))
     return packed if len(packed) < len(body) else body
 
 
 def unpack_body(kept: bytes) -> bytes:
-    """The body that bytes were kept for; the bytes themselves where they are no body that `pack_body` made."""
-    if kept[:1] != b"\x01":
+    """The body that bytes were kept for; the bytes themselves where they are no body that was packed."""
+    form = kept[:1]
+    if form not in (_DEFLATED, _APART):
         return kept
     inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
     try:
         body = inflater.decompress(kept[1:], _LARGEST)
     except zlib.error:
         return kept
-    is_ours = inflater.eof and not inflater.unused_data and body[:1] == b"{" and _NOTED not in body
+    hashes = inflater.unused_data
+    if form == _APART:
+        if len(hashes) != _HASH_BYTES * body.count(_PLACE):
+            return kept
+        if hashes:
+            named = tuple(hashes.hex("\n", _HASH_BYTES).encode().split(b"\n"))
+            body = body.replace(b"%", b"%%").replace(_PLACE, b'"%b"') % named
+    elif hashes:
+        return kept
+    is_ours = inflater.eof and len(body) <= _LARGEST and body[:1] == b"{" and _NOTED not in body
     return body if is_ours else kept

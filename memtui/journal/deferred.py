@@ -93,18 +93,29 @@ class DeferredEvents:
     def flush(self) -> None:
         """Record what waits. What cannot be recorded is dropped, and its event says so."""
         with self._lock:
-            with self._adding:
-                waiting, self._waiting = self._waiting, []
+            waiting = self._take()
             if not waiting:
                 return
-            events = [each.event for each in waiting]
             recorded: list[Event] = []
             try:
                 with suppress(StateUnusable):
-                    recorded = self._append(events, {sha: data for each in waiting for sha, data in each.texts.items()})
+                    recorded = self._append([each.event for each in waiting], get_texts(waiting))
             finally:
-                for number, each in enumerate(waiting):
-                    each.settle(recorded[number] if recorded else replace(each.event, note=NOT_RECORDED))
+                settle(waiting, recorded)
+
+    def take_along(self) -> list[DeferredEvent]:
+        """What waits, for a transaction that records it before its own events; the lock must be held."""
+        return self._take()
+
+    def _take(self) -> list[DeferredEvent]:
+        with self._adding:
+            waiting, self._waiting = self._waiting, []
+        return waiting
+
+    def put_back(self, taken: list[DeferredEvent]) -> None:
+        """Have events wait again whose transaction was taken back."""
+        with self._adding:
+            self._waiting = [*taken, *self._waiting]
 
     def close(self) -> None:
         """Record what waits, for the last time."""
@@ -121,6 +132,17 @@ class DeferredEvents:
             thread.start()
             self._thread = thread
             atexit.register(self._at_exit)
+
+
+def get_texts(waiting: Sequence[DeferredEvent]) -> dict[str, bytes]:
+    """The texts of events that wait, by SHA-256."""
+    return {sha: data for each in waiting for sha, data in each.texts.items()}
+
+
+def settle(waiting: Sequence[DeferredEvent], recorded: Sequence[Event]) -> None:
+    """Settle events as they were recorded; none is recorded where they could not be."""
+    for number, each in enumerate(waiting):
+        each.settle(recorded[number] if recorded else replace(each.event, note=NOT_RECORDED))
 
 
 def _flush_in_time(reference: "weakref.ref[DeferredEvents]", wake: threading.Event, end: threading.Event) -> None:

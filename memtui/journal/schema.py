@@ -6,7 +6,7 @@ from functools import cache
 
 APPLICATION = 0x6D656D74
 """What marks a database as a journal of ours: `memt`."""
-VERSION = 4
+VERSION = 5
 GUARDED = 3
 """The first schema in which events say what guards memories."""
 _NOTED = b'"noted":'
@@ -48,7 +48,7 @@ PRAGMA user_version = 2;
 """What a journal of schema 1 lacks: which events were taken back. In those days none was.
 
 One of schema 2 lacks the index of what guards memories: that stood in the table `notes`, and no event said so. In one
-of schema 3 all bodies are kept as they are.
+of schema 3 all bodies are kept as they are, in one of schema 4 with their hashes among the rest: see `bodies`.
 """
 SINCE = {"taken_back": 2, "noting": GUARDED}
 """The schema with which something came, by its name; all else came with the first one."""

@@ -12,6 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from memtui.core.attributes import read_stamp
@@ -21,7 +22,7 @@ from memtui.core.guards import GUARDS, POSITIONS
 from memtui.core.unicode import to_one_line
 from memtui.journal import chain
 from memtui.journal.bodies import pack_body, unpack_body
-from memtui.journal.deferred import DeferredEvents
+from memtui.journal.deferred import DeferredEvent, DeferredEvents, get_texts, settle
 from memtui.journal.files import JournalFiles
 from memtui.journal.guards import NotedValues, make_adoption_event, read_kept_guards
 from memtui.journal.record import FolderTotals, Intent, KnownPath, RecordFiles
@@ -74,20 +75,20 @@ class WriteTransaction:
     Args:
         journal: Where.
         durable: Whether to wait until the disk confirms.
-        flush: Whether the deferred events are recorded before it.
+        flush: Whether the deferred events are recorded in it, before all else.
     """
 
-    __slots__ = ("_durable", "_flush", "_journal")
+    __slots__ = ("_durable", "_flush", "_journal", "_recorded", "_taken")
 
     def __init__(self, journal: "Journal", *, durable: bool, flush: bool = True) -> None:
         self._journal = journal
         self._durable = durable or journal._must_sync
         self._flush = flush
+        self._taken: list[DeferredEvent] = []
+        self._recorded: list[Event] = []
 
     def __enter__(self) -> None:
         journal = self._journal
-        if self._flush and journal.deferred.is_waiting:
-            journal._flush_waiting()
         journal._lock.acquire()
         try:
             if self._durable is not journal._durable:
@@ -95,6 +96,11 @@ class WriteTransaction:
                 journal._durable = self._durable
             journal._db.execute("BEGIN IMMEDIATE")
             journal._check_file_identity()
+            if self._flush and journal.deferred.is_waiting:
+                self._taken = journal.deferred.take_along()
+                if self._taken:
+                    journal._store_texts(get_texts(self._taken))
+                    self._recorded = journal._chain_events([each.event for each in self._taken])
         except BaseException as error:
             self._roll_back(error)
             raise
@@ -106,6 +112,7 @@ class WriteTransaction:
             except BaseException as failed:
                 self._roll_back(failed)
                 raise
+            settle(self._taken, self._recorded)
             self._journal._lock.release()
         else:
             self._roll_back(error)
@@ -117,6 +124,11 @@ class WriteTransaction:
             with contextlib.suppress(sqlite3.Error):
                 if journal._db.in_transaction:
                     journal._db.execute("ROLLBACK")
+            journal._noted.forget()  # it may have been read from an event that is not there now
+            if self._recorded:
+                journal.deferred.put_back(self._taken)
+            else:
+                settle(self._taken, ())
             if isinstance(error, sqlite3.Error):
                 raise journal._mark_damaged(_describe_fault("The journal cannot be written", error)) from error
         finally:
@@ -324,7 +336,7 @@ class Journal:
         return {decode_path(row[4]): _make_known(row) for row in rows}
 
     def get_totals(self) -> FolderTotals:
-        return FolderTotals(*self._query("SELECT files, bytes FROM totals")[0])
+        return FolderTotals(*self._execute("SELECT files, bytes FROM totals", doing="read")[0])
 
     def verify(self, *, apart: bool = False) -> "VerifyReport":
         """Whether the record is still what was recorded; not `apart`, nobody else can use the journal meanwhile."""
@@ -363,6 +375,8 @@ class Journal:
 
     def get_metadata(self, name: str) -> str | None:
         if name in GUARDS or name in POSITIONS:
+            if name in POSITIONS and self.deferred.is_waiting:
+                self._flush_waiting()  # whichever event comes next notes it
             noted = self._noted.get_value(name)
             if noted is not None or name in GUARDS:
                 return noted
@@ -381,7 +395,7 @@ class Journal:
         return [Intent(row[4], event, event.seq, row[0]) for row, event in zip(rows, events, strict=True)]
 
     def has_intents(self) -> bool:
-        return bool(self._query("SELECT 1 FROM intents LIMIT 1"))
+        return bool(self._execute("SELECT 1 FROM intents LIMIT 1", doing="read"))
 
     # Writing
 
@@ -498,8 +512,10 @@ class Journal:
     def set_metadata(self, name: str, value: str) -> None:
         if name in GUARDS:
             raise ValueError(f"{name} is recorded by an event")
-        if name in POSITIONS and self._noted.get_value(name) is not None:
-            return  # it came to pass once
+        if name in POSITIONS:
+            self._flush_waiting()  # whichever event comes next notes it
+            if self._noted.get_value(name) is not None:
+                return  # it came to pass once
         with WriteTransaction(self, durable=False):
             self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
@@ -511,7 +527,7 @@ class Journal:
         self.files = JournalFiles(path, directory)
         self.is_shared = path is not None
         self._lock = threading.RLock()
-        self._noted = NotedValues(self._lock, self._query, self._decode_row)
+        self._noted = NotedValues(self._lock, partial(self._execute, doing="read"), self._decode_row)
         self.deferred = DeferredEvents(self._append_deferred, self._lock)
 
     def _prepare_or_close(self, problem: str) -> None:

@@ -29,7 +29,7 @@ from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import LONG_PAUSES, hold_lock
 from memtui.journal import chain
-from memtui.journal.deferred import DeferredEvents
+from memtui.journal.deferred import DeferredEvent, DeferredEvents
 from memtui.journal.record import Intent, KnownPath
 from memtui.journal.sqlite import Journal, WriteTransaction
 from memtui.postgres.server import (
@@ -144,6 +144,10 @@ class _PatientEvents(DeferredEvents):
     def flush(self) -> None:
         with contextlib.suppress(LockTimeout):
             super().flush()
+
+    def take_along(self) -> list[DeferredEvent]:
+        """Nothing: what waits is recorded by the server before it is here."""
+        return []
 
 
 class _Linked(NamedTuple):

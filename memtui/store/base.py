@@ -284,8 +284,12 @@ class ReadableStore(Protocol):
         """
         ...
 
-    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
-        """Paths, kinds and bytes of everything below a directory, as `scan` has it: of files alone are bytes counted.
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, list[tuple[str, EntryKind, int]]]]:
+        """What is in a directory and in each one below it, as `scan` has it, one directory after another.
+
+        Yields:
+            The directory's path from `below` on, empty or ending in `/`; and name, kind and bytes of what is in it.
+            Of what is no file no bytes are counted.
 
         Raises:
             OSError: The directory itself cannot be read.
@@ -390,9 +394,10 @@ def read_consistently(fd: int, path: str, limit: int) -> FileContent:
         while 0 < len(data) <= limit and len(data) != before.st_size and (more := os.pread(fd, 1 << 20, len(data))):
             data += more
         after = os.fstat(fd)
-        if make_stamp(after) == make_stamp(before) and len(data) == after.st_size:
+        stamp = make_stamp(after)
+        if stamp == make_stamp(before) and len(data) == after.st_size:
             break
-    return FileContent(data, make_node(path, after))
+    return FileContent(data, _make_file_node(path, after, stamp))
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -406,8 +411,7 @@ def make_node(path: str, seen: os.stat_result) -> Node:
     """The node of a stat result, at a real path relative to the root."""
     mode = seen.st_mode
     if stat.S_ISREG(mode):
-        stamp = make_stamp(seen)
-        return Node(path, _FILE, stamp[1], stamp[2], stamp, seen.st_nlink, "", stamp[3])
+        return _make_file_node(path, seen, make_stamp(seen))
     if stat.S_ISDIR(mode):
         bits = mode & PERMISSIONS
         return Node(path, _DIRECTORY, 0, seen.st_mtime_ns, (bits, seen.st_ino), mode=bits)
@@ -415,6 +419,10 @@ def make_node(path: str, seen: os.stat_result) -> Node:
         return Node(path, EntryKind.LINK, 0, seen.st_mtime_ns, make_stamp(seen))
     what = next((name for is_one, name in _OTHERS if is_one(mode)), "")
     return Node(path, EntryKind.OTHER, 0, seen.st_mtime_ns, make_stamp(seen), special_kind=what)
+
+
+def _make_file_node(path: str, seen: os.stat_result, stamp: Stamp) -> Node:
+    return Node(path, _FILE, stamp[1], stamp[2], stamp, seen.st_nlink, "", stamp[3])
 
 
 def make_stamp(seen: os.stat_result) -> Stamp:

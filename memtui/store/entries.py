@@ -4,6 +4,7 @@ Where the rows are kept is another's matter: in a dict (`memtui.store.memory`) o
 """
 
 import errno
+import itertools
 import os
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
@@ -124,8 +125,11 @@ class EntryStore:
     def scan(self, below: MemoryPath, *, complete: bool = False) -> Iterator[Node]:  # noqa: ARG002 - all is readable
         yield from (node for node in self._entries.list_below(below.relative) if not self._is_hidden(node.path))
 
-    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
-        return ((node.path, node.kind, node.size) for node in self.scan(below))
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, list[tuple[str, EntryKind, int]]]]:
+        start = len(below.relative) + 1 if below.parts else 0
+        for directory, nodes in itertools.groupby(self.scan(below), lambda node: node.path.rpartition("/")[0]):
+            prefix = f"{directory}/"[start:] if directory else ""
+            yield prefix, [(node.path.rpartition("/")[2], node.kind, node.size) for node in nodes]
 
     def scan_contents(
         self, *, limit: int, wanted: Callable[[str], bool] | None = None

@@ -333,22 +333,32 @@ class ReadOnlyFolder:
                 continue  # a directory that may be listed, but not entered
             yield make_node(directory + entry.name, seen)
 
-    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, EntryKind, int]]:
+    def iter_sizes(self, below: MemoryPath) -> Iterator[tuple[str, list[tuple[str, EntryKind, int]]]]:
         if below.is_root:
             self.attach()
+        start = len(below.relative) + 1 if below.parts else 0
         file, directory, link, other = EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.LINK, EntryKind.OTHER
-        for prefix, entry in self.iter_raw_entries(below.parts):
-            if entry.is_dir(follow_symlinks=False):
-                yield prefix + entry.name, directory, 0
-                continue
-            try:
-                seen = entry.stat(follow_symlinks=False)
-            except (FileNotFoundError, PermissionError):
-                continue  # gone meanwhile; or in a directory that may be listed, but not entered
-            if stat.S_ISREG(seen.st_mode):
-                yield prefix + entry.name, file, seen.st_size
-            else:
-                yield prefix + entry.name, link if stat.S_ISLNK(seen.st_mode) else other, 0
+        temporary = self._temporary_prefix or "/"  # which no name begins with
+        for prefix, fd, inner in self._iter_directories(below.parts):
+            found: list[tuple[str, EntryKind, int]] = []
+            with os.scandir(fd) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name.startswith(temporary) and self._is_ours(entry, fd):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        inner.append(prefix + name)
+                        found.append((name, directory, 0))
+                        continue
+                    try:
+                        seen = entry.stat(follow_symlinks=False)
+                    except (FileNotFoundError, PermissionError):
+                        continue  # gone meanwhile; or in a directory that may be listed, but not entered
+                    if stat.S_ISREG(seen.st_mode):
+                        found.append((name, file, seen.st_size))
+                    else:
+                        found.append((name, link if stat.S_ISLNK(seen.st_mode) else other, 0))
+            yield prefix[start:], found
 
     def scan_contents(
         self, *, limit: int, wanted: Callable[[str], bool] | None = None
@@ -418,7 +428,30 @@ class ReadOnlyFolder:
         `complete`: an unreadable directory inside is an error, else `skip` is told. `check` gets each descriptor before
         it is listed.
         """
-        root, temporary = root or self.root, self._temporary_prefix
+        temporary = self._temporary_prefix or "/"  # which no name begins with
+        for prefix, fd, inner in self._iter_directories(parts, complete=complete, root=root, skip=skip):
+            check(fd)
+            with os.scandir(fd) as entries:
+                for entry in entries:
+                    if entry.name.startswith(temporary) and self._is_ours(entry, fd):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        inner.append(prefix + entry.name)
+                    yield prefix, entry
+
+    def _iter_directories(
+        self,
+        parts: tuple[str, ...],
+        *,
+        complete: bool = False,
+        root: RootDirectory | None = None,
+        skip: Callable[[OSError], object] = lambda _: None,
+    ) -> Iterator[tuple[str, int, list[str]]]:
+        """A directory and those below it, opened: each as the beginning of what is in it, its descriptor, and a list.
+
+        Whoever lists it puts into the list the paths of the directories that come next.
+        """
+        root = root or self.root
         top = "/".join(parts)
         todo = [top]
         while todo:
@@ -432,25 +465,19 @@ class ReadOnlyFolder:
                     raise
                 skip(error)
                 continue  # not ours to read: its own entry says so
-            prefix = path + "/" if path else ""
             inner: list[str] = []
             try:
-                check(fd)
-                with os.scandir(fd) as entries:
-                    for entry in entries:
-                        if (
-                            temporary
-                            and entry.name.startswith(temporary)
-                            and self.is_temporary_name(entry.name)
-                            and (self._is_passing(entry.name, entry.inode()) or not _is_there(entry.name, fd))
-                        ):
-                            continue
-                        if entry.is_dir(follow_symlinks=False):
-                            inner.append(prefix + entry.name)
-                        yield prefix, entry
+                yield path + "/" if path else "", fd, inner
             finally:
                 close_quietly(fd)
             todo += reversed(inner)
+
+    def _is_ours(self, entry: "os.DirEntry[str]", directory: int) -> bool:
+        """Whether an entry of an opened directory is a file of ours on its way, or just was."""
+        name = entry.name
+        return self.is_temporary_name(name) and (
+            self._is_passing(name, entry.inode()) or not _is_there(name, directory)
+        )
 
     def _is_passing(self, name: str, inode: int | None = None) -> bool:
         """Whether it is a file of ours on its way."""

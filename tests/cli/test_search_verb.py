@@ -1,6 +1,7 @@
 """`memtui search`: what is found, for a person, for a pipe, for a program."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import memtui
+from memtui import memory as memory_module
 from memtui.cli import main
 from tests.cli.conftest import CLAUDE, Run
 
@@ -42,6 +44,21 @@ def test_in_a_pipe_lines_are_as_of_grep(folder: Path, capsys: pytest.CaptureFixt
     assert sorted(lines) == ["notes/long.md:1:" + "x" * 900 + " Berlin", "prefs.md:2:- Berlin"]
     assert ask(capsys, "--names", "today") == (0, ["notes/today.md"], "")
     assert ask(capsys, "standup")[1] == ["notes/today.md:1:standup at ten"]
+
+
+def test_lines_of_notes_are_found_without_the_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = Path(os.environ["XDG_STATE_HOME"])
+    assert ask(capsys, "--text", "berlin")[1] == ["prefs.md:2:- Berlin"]
+    assert not list(state.rglob("journal.db"))
+    with memtui.open(folder) as memory:
+        head = memory.get_head()
+    (folder / "prefs.md").write_text("- Berlin, since a moment ago\n")
+    assert ask(capsys, "--text", "berlin")[1] == ["prefs.md:1:- Berlin, since a moment ago"]
+    with memory_module.connect(folder) as memory:
+        assert memory.get_head() == head
+    assert ask(capsys, "--text", "berlin", "by:outside")[1] == ["prefs.md:1:- Berlin, since a moment ago"]
+    with memory_module.connect(folder) as memory:
+        assert memory.get_head()[0] == head[0] + 1
 
 
 def test_nothing_found_is_code_1_and_a_query_that_cannot_be_read_is_code_2(

@@ -68,6 +68,27 @@ class TestOrder:
         memory.journal.deferred.flush()
         assert (count_recorded(memory), len(commits)) == (before + 5, 1)
 
+    def test_a_change_records_the_views_before_it_in_its_own_commit(self, memory: Any) -> None:
+        memory.execute({"command": "create", "path": "/memories/b.md", "file_text": "b"}, actor=ME)
+        commits: list[str] = []
+        memory.journal._db.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+        memory.execute({"command": "create", "path": "/memories/c.md", "file_text": "c"}, actor=ME)
+        alone = len(commits)
+        view = memory.execute(VIEW, actor=ME)
+        memory.execute({"command": "create", "path": "/memories/d.md", "file_text": "d"}, actor=ME)
+        assert len(commits) == 2 * alone
+        assert view.recorded.wait().seq == memory.get_head()[0] - 1
+
+    def test_a_view_waits_on_where_the_change_behind_it_is_taken_back(self, memory: Any) -> None:
+        view, head = memory.execute(VIEW, actor=ME), count_recorded(memory)
+        with pytest.raises(ZeroDivisionError), sqlite.WriteTransaction(memory.journal, durable=False):
+            raise ZeroDivisionError
+        assert (count_recorded(memory), memory.journal.deferred.is_waiting) == (head, True)
+        later = memory.execute({"command": "nonsense"}, actor=ME)
+        assert [view.event.seq, later.event.seq] == [head + 1, head + 2]
+        assert view.event.note != deferred.NOT_RECORDED
+        assert memory.journal.verify().is_intact
+
     def test_the_event_of_an_answer_is_recorded_when_it_is_asked_for(self, memory: Any) -> None:
         first, second = memory.execute(VIEW, actor=ME), memory.execute(VIEW, actor=ME)
         assert second.event.seq == first.event.seq + 1

@@ -75,6 +75,19 @@ def test_a_command_is_one_call(machines: tuple[Engine, Engine], calls: list[str]
     assert calls == ["get_after" if COMMANDS[name]["command"] == "view" else "append"]
 
 
+def test_a_view_that_waits_is_recorded_by_the_server_alone(
+    machines: tuple[Engine, Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = machines
+    monkeypatch.setattr("memtui.journal.deferred._SECONDS", 3_600)
+    view, head = one.execute(COMMANDS["view"], actor=ME), one.journal.get_head()
+    one.set_metadata("seen", "1")
+    assert (one.journal.get_head(), one.journal.deferred.is_waiting) == (head, True)
+    assert view.event.seq == head[0] + 1
+    two.store.refresh()
+    assert two.get_head()[1] == view.event.hash
+
+
 @pytest.mark.parametrize("name", ["create", "str_replace", "insert", "delete", "rename all", "view", "no change"])
 def test_a_refusal_is_one_call(place: str, calls: list[str], name: str) -> None:
     with memtui.open(place) as engine:
