@@ -40,6 +40,7 @@ from memtui.core.settings import AuditSettings, Settings, compute_budgets
 from memtui.core.wording import format_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
+from memtui.engine.reconcile import Entry
 from memtui.review.hunks import is_review_end
 from memtui.review.inbox import Inbox, ReviewMark
 from memtui.review.marks import Review
@@ -282,7 +283,9 @@ def run_audit(
     with Fork() as checking:
         if forks:
             fork_chain_check(checking, observer)
-        observer.reconcile(stop=stop)
+        entries: list[Entry] | None = [] if observer.is_unrecorded else None
+        if entries is None:
+            observer.reconcile(stop=stop)
         check_cancelled(stop)
         subject = build_context(
             observer,
@@ -297,7 +300,11 @@ def run_audit(
             inbox=inbox,
             progress=progress,
             stop=stop,
+            entries=entries,
         )
+        if entries is not None:
+            observer.record_entries(entries, stop=stop)
+            check_cancelled(stop)
         observer.reconcile_read(subject.hash_contents(), stop=stop)
         check_cancelled(stop)
         last = (
