@@ -106,7 +106,7 @@ class AuditInspection:
         ]
         selected = self._select_notes()
         left = {note.path for name, _ in families for note in subject.select_unclean(selected, name)}
-        notes = select_notes([note for note in selected if note.path in left])
+        notes = select_notes([note for note in selected if note.path in left], len(families))
         in_all = [("duplicates", duplicates.find_duplicates)] if subject.has_enabled_rule(*duplicates.IDS) else []
         forked.begin(subject, families, notes, in_all)
 
@@ -304,8 +304,8 @@ def run_audit(
         )
         if entries is not None:
             observer.record_entries(entries, stop=stop)
-            check_cancelled(stop)
-        observer.reconcile_read(subject.hash_contents(), stop=stop)
+        else:
+            observer.reconcile_read(subject.hash_contents(), stop=stop)
         check_cancelled(stop)
         last = (
             observer.get_head()[0]
