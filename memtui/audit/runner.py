@@ -226,6 +226,8 @@ class _RuleCrashes:
 
 _NO_AUDIT = AuditSettings()
 _NO_LIMITS = Settings()
+_OF_CONTENTS = {Family.SECRET, Family.HIDDEN, Family.COVERAGE}
+"""The families that look at nothing but names and contents."""
 
 
 def run_audit(
@@ -254,6 +256,7 @@ def run_audit(
     passages: bool = False,
     cache: AuditCache | None = None,
     forks: bool = False,
+    once: bool = False,
 ) -> Audit:
     """Look for everything that is wrong in a folder.
 
@@ -269,6 +272,8 @@ def run_audit(
         passages: Whether findings hold the lines around them, for a model that is asked.
         cache: What earlier audits found nothing in; what this one does is added.
         forks: Whether a second process may be forked for a large folder.
+        once: Whether nothing is asked of the observer afterwards: then of a folder without a record none is made in
+            memory, unless a rule looks at it.
 
     Raises:
         AuditCancelled: `stop` returned true.
@@ -302,10 +307,10 @@ def run_audit(
             stop=stop,
             entries=entries,
         )
-        if entries is not None:
-            observer.record_entries(entries, stop=stop)
-        else:
+        if entries is None:
             observer.reconcile_read(subject.hash_contents(), stop=stop)
+        elif growth or not once or not {rules[id].family for id in choice.severities} <= _OF_CONTENTS:
+            observer.record_entries(entries, stop=stop)
         check_cancelled(stop)
         last = (
             observer.get_head()[0]

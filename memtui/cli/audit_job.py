@@ -387,6 +387,7 @@ def audit_folder(
             passages=given.ask_model is not None,
             cache=cache,
             forks=forks,
+            once=not given.watch,
         )
     if keeps and found.events and cache is not None and session.cache_path is not None:
         keep_cache(cache, session.cache_path, session.writer)
