@@ -378,6 +378,8 @@ def _read_folder(
     entries: list[Entry] | None,
 ) -> tuple[dict[str, Note], dict[str, OtherEntry]]:
     files = observer.get_totals().files
+    if progress is not None and entries is not None:  # nothing is recorded yet
+        files = sum(entry.kind is EntryKind.FILE for entry in observer.store.iter_names())
     notes: list[Note] = []
     nodes: list[Node] = []
     inhabited: set[str] = set()
