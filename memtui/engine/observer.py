@@ -400,8 +400,11 @@ class Observer:
             How many events were recorded.
 
         Raises:
+            ValueError: It is recorded: only what a look finds itself belongs in a record that is kept.
             LockTimeout, FolderMissing, StateUnusable: See `reconcile`.
         """
+        if not self.is_unrecorded:
+            raise ValueError("the folder has a record")
         try:
             with self._calls.track_change():
                 return self._detector.reconcile(None, stop, entries)

@@ -554,3 +554,11 @@ def test_what_was_read_of_an_unrecorded_folder_is_recorded_as_a_look_would(tmp_p
             return count, event.command, event.changes, texts, observer.get_totals()
 
     assert look(read=True) == look(read=False)
+
+
+def test_nothing_but_what_a_look_finds_goes_into_a_record_that_is_kept(looked: Any) -> None:
+    since = len(news(looked))
+    assert not looked.main.is_unrecorded
+    with pytest.raises(ValueError, match="has a record"):
+        looked.main.record_entries([])
+    assert news(looked, since) == []
