@@ -72,6 +72,11 @@ class AuditCache:
         self._kept = _parse(data)
         self._data = data
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found clean yet, or nothing of it was kept."""
+        return not (self._kept.notes or self._kept.checks)
+
     def begin(self, subject: AuditContext) -> None:
         """Begin an audit: what was kept under other rules, or of other notes, is forgotten."""
         rules, before = _compute_rules_digest(subject), self._kept

@@ -29,6 +29,7 @@ from memtui.core.settings import AuditSettings, Settings
 from memtui.core.text_format import DecodedText, decode_text
 from memtui.core.wording import estimate_token_count
 from memtui.engine import Observer
+from memtui.engine.reconcile import Entry
 from memtui.notes.formats import detect_format
 from memtui.notes.front_matter import find_front_matter_end
 from memtui.places.dialects import Dialect
@@ -335,11 +336,13 @@ def build_context(
     inbox: Inbox | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
+    entries: list[Entry] | None = None,
 ) -> AuditContext:
     """The state of a folder now.
 
     Args:
         now_us: The time, in microseconds since 1970; by default that of the clock.
+        entries: To this is added what was read.
         progress: Called with the step, the number done and the total.
 
     Raises:
@@ -347,7 +350,7 @@ def build_context(
         FolderMissing: The folder is gone, or was replaced.
         OSError: The folder itself cannot be read.
     """
-    notes, others = _read_folder(observer, memory.read_limit, custom.matcher, progress, stop)
+    notes, others = _read_folder(observer, memory.read_limit, custom.matcher, progress, stop, entries)
     return AuditContext(
         notes=notes,
         others=others,
@@ -372,13 +375,18 @@ def _read_folder(
     rules: SecretRules,
     progress: Callable[[str, int, int], None] | None,
     stop: Callable[[], bool],
+    entries: list[Entry] | None,
 ) -> tuple[dict[str, Note], dict[str, OtherEntry]]:
     files = observer.get_totals().files
+    if progress is not None and entries is not None:  # nothing is recorded yet
+        files = sum(entry.kind is EntryKind.FILE for entry in observer.store.iter_names())
     notes: list[Note] = []
     nodes: list[Node] = []
     inhabited: set[str] = set()
     for node, content in observer.store.scan_contents(limit=limit):
         inhabited.add(node.path.rpartition("/")[0])
+        if entries is not None:
+            entries.append((node, content))
         if node.kind is EntryKind.FILE:
             if len(notes) % _EVERY == 0:
                 check_cancelled(stop)

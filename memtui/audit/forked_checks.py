@@ -17,6 +17,7 @@ from memtui.audit.model import Hit
 
 _SHARE = 0.38
 """Of the notes: as much as both are at it equally long, since the duplicates are its too."""
+_FAMILIES = 6  # that look at notes, where none is left out
 _MOST = 200  # hits of one note that are told
 
 CheckNote = Callable[[Note, AuditContext], Iterable[Hit]]
@@ -66,9 +67,13 @@ class ForkedChecks:
         return None
 
 
-def select_notes(notes: Collection[Note]) -> Sequence[Note]:
-    """The notes that a second process is to look at; none where it does not pay, or cannot be."""
-    if not does_fork_pay(len(notes)):
+def select_notes(notes: Collection[Note], families: int) -> Sequence[Note]:
+    """The notes that a second process is to look at; none where it does not pay, or cannot be.
+
+    Args:
+        families: How many look at them: where there are few, a process pays for more notes only.
+    """
+    if not does_fork_pay(len(notes) * families // _FAMILIES):
         return ()
     left = sum(note.size for note in notes) * (1 - _SHARE)
     for number, note in enumerate(notes):

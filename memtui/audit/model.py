@@ -12,7 +12,6 @@ from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox, ReviewMark
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.ruleset import load_rules
-from memtui.scan.samples import make_sample
 from memtui.scan.spots import Spot
 
 
@@ -191,7 +190,7 @@ class AuditRule:
     Attributes:
         id: Permanent: baselines and exemptions contain it. Lower case, words joined by `-`; of a rule from a file with
             the file's name and `/` before it.
-        bad: An example that it finds, as the tests check. Never a real secret.
+        example: An example that it finds, with `{sample}` where a secret stands; `bad` has one that is made up there.
         settings: The names of settings in `[audit]` that tune it.
         together: The sentence for more than a few hits in one file, with `{count}` and with `{some}` for the names of
             three; empty to report each.
@@ -210,7 +209,7 @@ class AuditRule:
     title: str
     why: str
     do: str
-    bad: str
+    example: str
     good: str
     is_on: bool = True
     settings: tuple[str, ...] = ()
@@ -221,6 +220,15 @@ class AuditRule:
     cwe: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
     is_custom: bool = False
+
+    @property
+    def bad(self) -> str:
+        """An example that it finds, as the tests check. Never a real secret."""
+        if "{sample}" not in self.example:
+            return self.example
+        from memtui.scan.samples import make_sample  # noqa: PLC0415 - start-up: only where rules are shown
+
+        return self.example.replace("{sample}", make_sample(self.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,7 +421,7 @@ def read_rules(name: str) -> tuple[AuditRule, ...]:
             title=entry.text("title"),
             why=entry.text("why"),
             do=entry.text("do"),
-            bad=_fill_sample(entry.id, entry.text("bad")),
+            example=entry.text("bad"),
             good=entry.text("good"),
             is_on=entry.get("on", True),
             settings=tuple(entry.get("settings", ())),
@@ -425,10 +433,6 @@ def read_rules(name: str) -> tuple[AuditRule, ...]:
         )
         for entry in load_rules(name).values()
     )
-
-
-def _fill_sample(rule: str, text: str) -> str:
-    return text.replace("{sample}", make_sample(rule)) if "{sample}" in text else text
 
 
 class AuditCancelled(MemtuiError):

@@ -172,7 +172,7 @@ def _build_rule(rule: SecretRule, shown: str) -> AuditRule:
         title=rule.description[:1].upper() + rule.description[1:],
         why=f"The rule {to_one_line(rule.name)} of {shown}. {defaults['why']}",
         do=defaults["do"],
-        bad="",
+        example="",
         good="",
         certainty=defaults["certainty"],
         cwe=tuple(defaults["cwe"]),

@@ -40,6 +40,7 @@ from memtui.core.settings import AuditSettings, Settings, compute_budgets
 from memtui.core.wording import format_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
+from memtui.engine.reconcile import Entry
 from memtui.review.hunks import is_review_end
 from memtui.review.inbox import Inbox, ReviewMark
 from memtui.review.marks import Review
@@ -105,7 +106,7 @@ class AuditInspection:
         ]
         selected = self._select_notes()
         left = {note.path for name, _ in families for note in subject.select_unclean(selected, name)}
-        notes = select_notes([note for note in selected if note.path in left])
+        notes = select_notes([note for note in selected if note.path in left], len(families))
         in_all = [("duplicates", duplicates.find_duplicates)] if subject.has_enabled_rule(*duplicates.IDS) else []
         forked.begin(subject, families, notes, in_all)
 
@@ -225,6 +226,8 @@ class _RuleCrashes:
 
 _NO_AUDIT = AuditSettings()
 _NO_LIMITS = Settings()
+_OF_CONTENTS = {Family.SECRET, Family.HIDDEN, Family.COVERAGE}
+"""The families that look at nothing but names and contents."""
 
 
 def run_audit(
@@ -253,6 +256,7 @@ def run_audit(
     passages: bool = False,
     cache: AuditCache | None = None,
     forks: bool = False,
+    once: bool = False,
 ) -> Audit:
     """Look for everything that is wrong in a folder.
 
@@ -268,6 +272,8 @@ def run_audit(
         passages: Whether findings hold the lines around them, for a model that is asked.
         cache: What earlier audits found nothing in; what this one does is added.
         forks: Whether a second process may be forked for a large folder.
+        once: Whether nothing is asked of the observer afterwards: then of a folder without a record none is made in
+            memory, unless a rule looks at it.
 
     Raises:
         AuditCancelled: `stop` returned true.
@@ -282,7 +288,9 @@ def run_audit(
     with Fork() as checking:
         if forks:
             fork_chain_check(checking, observer)
-        observer.reconcile(stop=stop)
+        entries: list[Entry] | None = [] if observer.is_unrecorded else None
+        if entries is None:
+            observer.reconcile(stop=stop)
         check_cancelled(stop)
         subject = build_context(
             observer,
@@ -297,8 +305,12 @@ def run_audit(
             inbox=inbox,
             progress=progress,
             stop=stop,
+            entries=entries,
         )
-        observer.reconcile_read(subject.hash_contents(), stop=stop)
+        if entries is None:
+            observer.reconcile_read(subject.hash_contents(), stop=stop)
+        elif growth or not once or not {rules[id].family for id in choice.severities} <= _OF_CONTENTS:
+            observer.record_entries(entries, stop=stop)
         check_cancelled(stop)
         last = (
             observer.get_head()[0]

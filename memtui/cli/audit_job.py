@@ -363,6 +363,10 @@ def audit_folder(
     given = job.arguments
     review = _load_review(job)
     changes = _load_inbox(job, observer, review) if job.wants_changes else None
+    keeps = session.cache_path is not None and job.only is None and not given.watch and observer.recorded.last > 0
+    cache = session.cache
+    if cache is not None and cache.is_empty and not keeps and not given.watch:
+        cache = None  # it would serve nobody, and digests of all notes be made for it
     with show_progress_line(quiet=job.options.quiet) as progress:
         found = run_audit(
             observer,
@@ -381,12 +385,12 @@ def audit_folder(
             progress=progress,
             custom=job.custom,
             passages=given.ask_model is not None,
-            cache=session.cache,
+            cache=cache,
             forks=forks,
+            once=not given.watch,
         )
-    is_kept = session.cache_path is not None and found.events and job.only is None and not given.watch
-    if session.cache is not None and session.cache_path is not None and is_kept:
-        keep_cache(session.cache, session.cache_path, session.writer)
+    if keeps and found.events and cache is not None and session.cache_path is not None:
+        keep_cache(cache, session.cache_path, session.writer)
     return found
 
 

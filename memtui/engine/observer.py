@@ -90,7 +90,13 @@ class ExternalChangeDetector:
         if self._context.store.attach(look=False) != self._attached:
             self.reconcile(None, lambda: False)
 
-    def reconcile(self, paths: Iterable[str] | None, stop: Callable[[], bool]) -> int:
+    def reconcile(
+        self,
+        paths: Iterable[str] | None,
+        stop: Callable[[], bool],
+        entries: Iterable[engine_reconcile.Entry] | None = None,
+    ) -> int:
+        """See `Observer.reconcile` and `Observer.record_entries`."""
         context, calls = self._context, self._context.calls
         first_look = not self.is_baseline_recorded
         attached = context.store.attach()
@@ -109,8 +115,13 @@ class ExternalChangeDetector:
             self._attached = attached
         finished = True
         limit = context.settings.read_limit
-        found = engine_reconcile.find_suspects(
-            context.store, context.journal, paths, limit=limit, stop=lambda: calls.is_closed
+        read = {entry[0].path: entry for entry in entries or ()}
+        found = (
+            engine_reconcile.find_suspects(
+                context.store, context.journal, paths, limit=limit, stop=lambda: calls.is_closed
+            )
+            if entries is None
+            else engine_reconcile.list_entries(read.values())
         )
         if context.read_only:  # what its writer is at, or a later one will settle, is not another program's
             ours = {change.path for intent in context.journal.get_intents() for change in intent.event.changes}
@@ -121,7 +132,10 @@ class ExternalChangeDetector:
                 break
             with context.begin_transaction():
                 ledger = context.make_ledger(context.get_now_us(), first_look)
-                engine_reconcile.compare_suspects(context.store, ledger, batch)
+                if entries is None:
+                    engine_reconcile.compare_suspects(context.store, ledger, batch)
+                else:
+                    engine_reconcile.compare_entries(ledger, batch, read, limit=limit)
                 events = ledger.make_events()
                 if events or ledger.known:
                     context.journal.append_events(events, texts=ledger.texts, known=ledger.known, durable=False)
@@ -365,6 +379,35 @@ class Observer:
         try:
             with self._calls.track_change():
                 return self._detector.reconcile(paths, stop)
+        except OSError as error:
+            raise StateUnusable(f"Cannot check for changes: {describe_error(error)}.") from error
+
+    @property
+    def is_unrecorded(self) -> bool:
+        """Whether no event of the folder is known, and none is kept: what is found is forgotten with this."""
+        return self.read_only and not self.is_baseline_recorded and self.get_head()[0] == 0
+
+    def record_entries(
+        self, entries: Iterable[engine_reconcile.Entry], *, stop: Callable[[], bool] = lambda: False
+    ) -> int:
+        """Record what was just read of a folder that `is_unrecorded`, instead of reading it once more to `reconcile`.
+
+        Args:
+            entries: All that stands in the folder, as its store's `scan_contents` has it.
+            stop: As for `reconcile`.
+
+        Returns:
+            How many events were recorded.
+
+        Raises:
+            ValueError: It is recorded: only what a look finds itself belongs in a record that is kept.
+            LockTimeout, FolderMissing, StateUnusable: See `reconcile`.
+        """
+        if not self.is_unrecorded:
+            raise ValueError("the folder has a record")
+        try:
+            with self._calls.track_change():
+                return self._detector.reconcile(None, stop, entries)
         except OSError as error:
             raise StateUnusable(f"Cannot check for changes: {describe_error(error)}.") from error
 

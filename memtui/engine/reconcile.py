@@ -14,7 +14,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.ledger import Ledger
 from memtui.engine.replacements import is_note
 from memtui.journal.record import KnownPath, ReadableRecord
-from memtui.store.base import Node, ReadableStore, get_lasting_stamp
+from memtui.store.base import FileContent, Node, ReadableStore, get_lasting_stamp
 
 BATCH = 256
 """Paths that are settled in one go, under one lock."""
@@ -102,6 +102,32 @@ def _find_just_renamed(
         for path, each in passed.items()
         if each.stamp[-1] in numbers and path not in new and path not in gone and find_node(store, path) is None
     }
+
+
+Entry = tuple[Node, FileContent | Exception | None]
+"""What stands in a folder, and what was read of it: see `ReadableStore.scan_contents`."""
+
+
+def list_entries(entries: Iterable[Entry]) -> list[Suspect]:
+    """All that was read of a folder of which nothing is known, in the order in which it should be looked at."""
+    found = [Suspect(node.path, None, node.size) for node, _ in entries]
+    return sorted(found, key=lambda each: each.path.split("/"))  # directories before what they hold
+
+
+def compare_entries(ledger: Ledger, batch: Sequence[Suspect], read: Mapping[str, Entry], *, limit: int) -> None:
+    """Note what was just read of a folder of which nothing is known. The writer lock must be held.
+
+    Args:
+        read: What was read, by path.
+        limit: Bytes of the largest file that is kept.
+    """
+    for suspect in batch:
+        node, content = read[suspect.path]
+        is_kept = isinstance(content, FileContent) and len(content.data) <= limit
+        try:
+            ledger.compare_path(node.path, node, content.data if is_kept else None)  # type: ignore[union-attr]
+        except (OSError, SymlinkEscape):
+            continue  # not ours to look at, or changing just now
 
 
 def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspect]) -> None:

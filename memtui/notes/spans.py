@@ -150,6 +150,10 @@ _SOLID = bytes(32 if byte in _BLANKS else 120 for byte in range(256))
 _NUMERIC = bytes(
     48 if byte in _DIGITS else 65 if byte in _CAPITALS else byte if byte in b" .-" else 120 for byte in range(256)
 )
+_NUMERIC_OF_ASCII = bytes(120 if byte == ord("?") else kind for byte, kind in enumerate(_NUMERIC))
+"""The same, where no digit is beyond ASCII."""
+_ASCII = bytes(range(128))
+_DIGIT = re.compile(r"\d")
 _PAIRED = bytes(48 if byte in b"0123456789abcdefABCDEF" else 32 if byte == 32 else 120 for byte in range(256))
 
 _LONG_NUMBER = re.compile(rb"00(?<!000)(?!00-00-00[^0])(?:(?:[ .-]?0){7}|0{5,6}[ -]?[Ax]| ?00 ?00 ?A)")
@@ -182,7 +186,13 @@ def has_hex_run(text: str, least: int) -> bool:
 
 def make_numeric_outline(text: str) -> bytes:
     """The outline that tells digits (`0`), capitals (`A`), blanks, points and hyphens from the rest (`x`)."""
-    return text.encode("ascii", "replace").translate(_NUMERIC)
+    has_others = not text.isascii() and _DIGIT.search(get_other_letters(text)) is not None
+    return text.encode("ascii", "replace").translate(_NUMERIC if has_others else _NUMERIC_OF_ASCII)
+
+
+def get_other_letters(text: str) -> str:
+    """The characters of a text that are not of ASCII: mostly few, and found ten times as fast as by a search."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def find_long_numbers(text: str, outline: bytes) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import chain, pairwise, takewhile
 
 from memtui.core.unicode import INVISIBLE
+from memtui.notes.spans import get_other_letters
 from memtui.scan.credentials import decode_base64, find_in_addresses, find_named, find_private_keys, find_signed_tokens
 from memtui.scan.spots import Spot
 from memtui.scan.tokens import (
@@ -24,7 +25,6 @@ from memtui.scan.tokens import (
     find_clues,
     find_long_words,
     find_tokens,
-    get_other_letters,
     join_words,
     lower_text,
 )

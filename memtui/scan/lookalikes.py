@@ -74,6 +74,8 @@ def _find_words(text: str) -> Iterator[Spot]:
         while end < len(text) and end - found.end() < _LONGEST and text[end].isalnum():
             end += 1
         word = text[first:end]
+        if word[1] == "_" and get_script(word[0]) == "greek":  # a symbol with what it is of, as in formulas
+            continue
         if (false := _find_false_letters(word)) is not None:
             script = get_script(false).capitalize()
             words = (

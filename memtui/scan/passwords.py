@@ -315,7 +315,7 @@ def find_beside(text: str, lowered: str, clues: frozenset[str], budget: WorkBudg
     if not clues.isdisjoint(("log", "cred", "zugang", "anmeldung")):
         for found in _find_all(get_pattern("pair"), text, lowered, _ACCOUNTS, budget):
             yield from _find_password(text, *found.span("value"), found.start(), "a name with its password")
-    if has_mark(text, "_KEY"):
+    if "key" in clues and has_mark(text, "_KEY"):
         for found in get_pattern("variable").finditer(text):
             if is_key(found["value"]) and get_words("public_keys").isdisjoint(found["name"].split("_")):
                 words = "a key or token in an assignment"

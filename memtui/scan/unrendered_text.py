@@ -114,7 +114,7 @@ def _find_comments(text: str, parts: MarkupSpans) -> Iterator[Spot]:
 
 def _judge_comment(words: str, start: int, end: int, what: str, *, is_closed: bool = True) -> Spot | None:
     """What a comment is; `None` for one that a program left for itself."""
-    orders = gives_orders(words) and gives_orders(_blank_upkeep(words))
+    orders = gives_orders(words) and gives_orders(_blank_upkeep(words)) and not _says_how_to_fill_in(words)
     if is_closed and not words.strip():
         return None
     if is_closed and not (orders and " " in words.strip()) and _get_pattern("directive").match(words):
@@ -140,6 +140,16 @@ def _choose_comment_rule(words: str, *, gives_orders: bool, is_closed: bool) -> 
 def _blank_upkeep(words: str) -> str:
     """A comment without what it says of keeping the note itself, as templates do: add entries below."""
     return _get_pattern("upkeep").sub(" ", words)
+
+
+def _says_how_to_fill_in(words: str) -> bool:
+    """Whether a comment gives no orders but how to fill its note in, as templates do: write a short summary."""
+    words = words[:_NOT_SHOWN]
+    return (
+        _get_pattern("weight").search(words) is None
+        and not gives_orders(_get_pattern("filling").sub(" ", _blank_upkeep(words)))
+        and next(find_orders(words), None) is None
+    )
 
 
 def _find_other_comments(text: str) -> Iterator[Spot]:
@@ -203,8 +213,11 @@ def _find_elements(text: str, parts: MarkupSpans, budget: WorkBudget, *, is_page
         words = _get_pattern("markup").sub(" ", inside).strip()
         if not words or (how == "aria-hidden" and sum(map(str.isalpha, words)) < _FEWEST_ARIA):
             continue
-        orders = ", and tells its reader to do something" if gives_orders(words) else ""
-        about = f"text that is not shown ({how}){orders}: {_quote(words)}"
+        orders = gives_orders(words)
+        if found["name"] == "Dialog" and not orders:  # a component of a program
+            continue
+        does = f", and {ORDERS}" if orders else ""
+        about = f"text that is not shown ({how}){does}: {_quote(words)}"
         yield _build_spot("hidden-element", found.start(), end, about)
         at = max(at, end)
 

@@ -9,7 +9,7 @@ from memtui.audit.model import AuditRule, Family, Hit, Severity
 
 def rule(id: str, family: Family = Family.HIDDEN, severity: Severity = Severity.WARN, **given: object) -> AuditRule:
     """A rule with nothing to say."""
-    words = {"title": id, "why": "A test wants it.", "do": f"Mend {id}.", "bad": "", "good": ""}
+    words = {"title": id, "why": "A test wants it.", "do": f"Mend {id}.", "example": "", "good": ""}
     return AuditRule(id=id, family=family, severity=severity, **{**words, **given})  # type: ignore[arg-type]
 
 

@@ -533,3 +533,21 @@ def test_what_is_told_can_be_counted_by_severity(folder: Path, look: Look) -> No
     assert found.has_findings_at(Severity.FAIL)
     assert not found.has_findings_at(None)
     assert isinstance(found.findings[0], AuditFinding)
+
+
+def test_an_audit_of_contents_alone_makes_no_record_and_finds_the_same(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.md").write_text("token=abc\n")
+    (folder / "b.md").write_text("[a](a.md)\n\nTODO\n")
+    upkeep = Words((rule("todo", Family.UPKEEP), "TODO"))
+
+    def audit(*families: Any, **given: Any) -> tuple[list[AuditFinding], int]:
+        with memory_module.observe(folder, state=tmp_path / "state", look=False) as observer:
+            found = run_audit(observer, title="m", place=str(folder), families=families, now_us=1, **given)
+            return list(found.findings), observer.get_head()[0]
+
+    findings, recorded = audit(TOKEN, only=["token"])
+    assert [each.rule for each in findings] == ["token"]
+    assert recorded == 1
+    assert audit(TOKEN, only=["token"], once=True) == (findings, 0)
+    assert audit(TOKEN, only=["token"], once=True, growth=True) == (findings, 1)
+    assert audit(TOKEN, upkeep, only=["token", "todo"], once=True)[1] == 1

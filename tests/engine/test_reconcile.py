@@ -528,3 +528,37 @@ def test_a_directory_that_went_and_is_made_again_by_a_command_is_recorded_as_gon
             state[change.path] = change.after
     assert [event.command for event in news(looked, since)][-1] in ("deleted", "create")
     assert {path for path, version in state.items() if version} == set(looked.tree())
+
+
+def test_what_was_read_of_an_unrecorded_folder_is_recorded_as_a_look_would(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    (folder / "d" / "empty").mkdir(parents=True)
+    (folder / "d" / "a.md").write_text("a\n")
+    (folder / "d.md").write_bytes(b"\xff\x00")
+    (folder / "large").write_bytes(b"x" * 200)
+    (folder / "link").symlink_to("d/a.md")
+    os.mkfifo(folder / "fifo")
+    settings = memtui.Settings(max_read_bytes=100)
+
+    def look(read: bool) -> tuple[Any, ...]:
+        with memtui.memory.observe(folder, state=tmp_path / "state", settings=settings, look=False) as observer:
+            assert observer.is_unrecorded
+            if read:
+                count = observer.record_entries(list(observer.store.scan_contents(limit=1_000)))
+            else:
+                count = observer.reconcile()
+            assert not observer.is_unrecorded
+            assert observer.reconcile() == 0
+            (event,) = observer.events()
+            texts = [observer.journal.get_text(each.after.sha256) for each in event.changes if each.after.sha256]
+            return count, event.command, event.changes, texts, observer.get_totals()
+
+    assert look(read=True) == look(read=False)
+
+
+def test_nothing_but_what_a_look_finds_goes_into_a_record_that_is_kept(looked: Any) -> None:
+    since = len(news(looked))
+    assert not looked.main.is_unrecorded
+    with pytest.raises(ValueError, match="has a record"):
+        looked.main.record_entries([])
+    assert news(looked, since) == []
