@@ -269,7 +269,8 @@ class CommandController(ConversationScreenController):
             from memtui.ui.screens.dialogs import PromptScreen  # noqa: PLC0415 - start-up: only for a question
 
             screen = PromptScreen("Attach", f"A file: text, a picture or a PDF. {label_key('prompt.back')} cancels.")
-            argument = await self.app.push_screen_wait(screen) or ""
+            answer: str | None = await self.app.push_screen_wait(screen)
+            argument = answer or ""
         if not argument:
             return
         from memtui.agents.chat.history import AttachmentError, read_attachment  # noqa: PLC0415 - start-up: for a key

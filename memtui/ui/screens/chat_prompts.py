@@ -1,6 +1,6 @@
 """The screen of a conversation as its controllers see it, and two of them: messages to Claude, and its questions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import getters, on
 from textual.content import Content
@@ -32,6 +32,8 @@ class ConversationScreen(BrowseScreen):
 
     transcript = getters.query_one(TranscriptView)
     box = getters.query_one(ComposerBox)
+    question_view = cast("getters.query_one[ApprovalView]", getters.query_one("#question"))
+    """Shows the questions; it is there once the conversation is."""
     takes_prompts = True
     composer = getters.query_one(Composer)
 
@@ -47,13 +49,6 @@ class ConversationScreen(BrowseScreen):
         """The question that is shown."""
         self.no_chat_reason = ""
         """Why there is no conversation; empty while there is one, or may be."""
-
-    @property
-    def question_view(self) -> "ApprovalView":
-        """Shows the questions; it is there once the conversation is."""
-        from memtui.ui.widgets.approval import ApprovalView  # noqa: PLC0415 - start-up: a conversation begins without
-
-        return self.query_one("#question", ApprovalView)
 
     def get_chat(self) -> "ChatController | None":
         """The conversation; `None`, with a message, where there is none yet."""
