@@ -159,6 +159,6 @@ def test_only_a_command_line_that_names_a_folder_needs_no_parser(
         chat = parse_command_line(["chat", *words], VERBS, "1")
         assert (chat.options, chat.arguments.folder) == (plain.options, plain.word)
         given = {name: value for name, value in vars(chat.arguments).items() if value not in (None, False)}
-        assert given.keys() <= {"words", "folder"}, "a chat without a parser has the defaults"
+        assert given.keys() <= {"words", "folder", "state", "directory"}, "a chat without a parser has the defaults"
     monkeypatch.setenv("MEMTUI_READ_ONLY", "1")
     assert parse_plain_command_line(words) is None
