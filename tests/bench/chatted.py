@@ -84,7 +84,7 @@ class ChattedApp(App[None]):
     async def _stream(self) -> None:
         it = self.query_one("#it")
         if isinstance(it, TranscriptView):
-            GarbageSchedule(self).start()  # as memtui does: a look through all earlier turns takes 30 ms
+            GarbageSchedule(self).start()  # as memtui does: else all earlier turns are looked through again and again
         stream = Markdown.get_stream(it) if isinstance(it, Markdown) else None
         if stream is not None:
             self.screen.anchor()
