@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import memtui
+from memtui.core import lazy_regex
 from tests.modules import iter_module_names
 
 _parser: Any = importlib.import_module("re._parser")
@@ -61,6 +62,7 @@ def _record() -> Iterator[Regex]:
         return compiled
 
     setattr(re, "_compile", compile_recorded)  # noqa: B010
+    setattr(lazy_regex, "compile_lazily", re.compile)  # noqa: B010
     for name in iter_module_names():
         importlib.import_module(name)
     for inline in _find_inline():

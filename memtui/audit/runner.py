@@ -35,6 +35,7 @@ from memtui.audit.registry import CRASHED, FAMILIES, SELF_CHECKS, add_custom_rul
 from memtui.audit.rules import duplicates
 from memtui.audit.selection import RuleSelection, describe_changed_settings, select_rules
 from memtui.audit.suppressions import build_ended_dismissal, find_expired, find_suppression
+from memtui.core.garbage import reduce_gc
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.settings import AuditSettings, Settings, compute_budgets
 from memtui.core.wording import format_count
@@ -230,6 +231,7 @@ _OF_CONTENTS = {Family.SECRET, Family.HIDDEN, Family.COVERAGE}
 """The families that look at nothing but names and contents."""
 
 
+@reduce_gc()
 def run_audit(
     observer: Observer,
     *,

@@ -46,6 +46,11 @@ def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
         from memtui.cli import browser  # noqa: PLC0415 - start-up: only for screens
 
         return browser.run_browser(*plain)
+    if words[:1] == ["chat"] and (plain := parse_plain_command_line(words[1:])) is not None:
+        from memtui.cli import chat_screen  # noqa: PLC0415 - start-up: only for screens
+
+        if (code := chat_screen.run_plain_chat(*plain)) is not None:
+            return code
     from memtui.cli import parsing  # noqa: PLC0415 - start-up: not for a hook, nor to browse a folder
     from memtui.cli.verbs import VERBS  # noqa: PLC0415 - start-up: as above
 

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
-from memtui.cli.browser import detect_terminal_background, require_terminal
+from memtui.cli.chat_screen import chat_on_screen
 from memtui.cli.context import build_chat_options, load_config, parse_guidance, parse_text_file
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.cli.parsing import Parser, Verb, make_count_parser, make_number_parser
 from memtui.config.settings import EFFORTS, PROVIDERS
 from memtui.core.approvals import ApprovalPolicy
-from memtui.core.errors import MemtuiError
 from memtui.core.paths import NO_FOLDER, format_path
 from memtui.core.unicode import measure_cells, to_one_line
 from memtui.core.wording import format_age
@@ -111,32 +110,10 @@ def run_chat(options: Options, arguments: argparse.Namespace) -> int:
         )
     if loaded.config.ui.screen_reader:
         return _run_screen_reader_chat(path, loaded, chat_options, options, arguments, agent)
-    require_terminal('For scripts use: memtui chat -p "…"')
-
-    try:
-        with detect_terminal_background(loaded):
-            from memtui.ui.chat_app import run_chat_app  # noqa: PLC0415 - start-up: loads Textual
-            from memtui.ui.chat_start import MakeChat, create_chat, make_agent_chat  # noqa: PLC0415 - start-up: loads Textual
-
-            make: MakeChat = create_chat
-            if agent is not None:
-                make = make_agent_chat(agent, path, _find_server_command(path, options))
-            return run_chat_app(
-                path,
-                chat_options,
-                state=options.state,
-                read_only=options.read_only,
-                resume=arguments.resume,
-                fork=arguments.fork,
-                loaded=loaded,
-                make=make,
-            )
-    except MemtuiError as error:
-        from memtui.agents.chat.sessions.store import SessionNotFound  # noqa: PLC0415 - start-up: a new chat has none
-
-        if isinstance(error, SessionNotFound):
-            raise NotFound(str(error)) from error
-        raise
+    server = () if agent is None else _find_server_command(path, options)
+    return chat_on_screen(
+        path, loaded, chat_options, options, resume=arguments.resume, fork=arguments.fork, agent=agent, server=server
+    )
 
 
 def _run_screen_reader_chat(

@@ -13,6 +13,7 @@ from typing import Any
 from memtui.config.settings import Config, Setting, format_toml, list_sections, list_settings
 from memtui.core.errors import MemtuiError
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.settings import Exemption
 from memtui.core.suggestion import format_suggestion
@@ -347,7 +348,7 @@ def _build_config(values: Mapping[str, object], keys: Mapping[str, str]) -> Conf
 
 # Line numbers of TOML keys, which Python's parser does not give. Only files that it has parsed are read here.
 
-_TOKEN = re.compile(
+_TOKEN = compile_lazily(
     r"(?P<text>\"\"\"(?:\\.|[^\\])*?(?:\"{3,5}|\Z)|'''.*?(?:'{3,5}|\Z)|\"(?:\\.|[^\"\\\n])*+\"?|'[^'\n]*+'?)"
     r"|(?P<skip>\#[^\n]*|[ \t\r]+)|(?P<end>\n)|(?P<sign>[\[\]{}=.,])|(?P<bare>[^\s\[\]{}=.,\"'\#]+|.)",
     re.DOTALL,

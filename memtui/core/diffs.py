@@ -16,6 +16,7 @@ from typing import AnyStr, NamedTuple
 
 from memtui.core.edits import count_lines
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 
 EXACT_WORK = 100_000_000
 """What the exact comparison may cost: lines before, times lines after, times the fewer of the two. Some notes of a
@@ -279,7 +280,7 @@ def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]
 
 _ATTACHED = "\u0300-\u036f\u200c\u200d\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff"
 """What belongs to the character before it: accents, joiners, selectors, colours of skin."""
-_TOKEN = re.compile(rf"[\w{_ATTACHED}]+| +|[^\w](?:[{_ATTACHED}]|(?<=\u200d)\S)*", re.DOTALL)
+_TOKEN = compile_lazily(rf"[\w{_ATTACHED}]+| +|[^\w](?:[{_ATTACHED}]|(?<=\u200d)\S)*", re.DOTALL)
 """A word, a run of spaces, or one other sign with what belongs to it."""
 
 

@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 from memtui.core.errors import Refusal
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.messages import MessageKey, quote_value
 from memtui.core.unicode import NOT_IN_NAMES
 
@@ -22,8 +23,8 @@ MAX_PATH_BYTES = 1_024
 MAX_LEVELS = 20
 
 _START = re.compile("^/(?:\\.?/)+")
-_CONTROL = re.compile("[\\\\\x00-\x1f\x7f\ud800-\udfff]")
-_DECEPTIVE = re.compile(f"[{NOT_IN_NAMES}]")
+_CONTROL = compile_lazily("[\\\\\x00-\x1f\x7f\ud800-\udfff]")
+_DECEPTIVE = compile_lazily(f"[{NOT_IN_NAMES}]")
 _ENCODED_DANGER = re.compile(rb"[/\\\x00-\x1f\x7f]|\xc0[\xae\xaf]|\xe0\x80[\xae\xaf]")
 
 

@@ -14,6 +14,8 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
+from memtui.core.lazy_regex import compile_lazily
+
 # Each of these is the inside of a character class of a regular expression.
 CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 """C0 without tab and newline, DEL, C1."""
@@ -46,7 +48,7 @@ NOT_IN_NAMES = f"\x80-\x9f{BIDI}{BIDI_MARKS}{_SEPARATORS}{_FORMAT}{TAGS}\u180e\u
 """What no new name may hold, and what makes one that is there deceptive (CONTRACT.md, section "Paths")."""
 
 _CONTEXTUAL = JOINERS + _EMOJI_SELECTORS
-HIDDEN = re.compile(
+HIDDEN = compile_lazily(
     f"[{CONTROLS}\ud800-\udfff{_UNSHOWN}{_CONTEXTUAL}{_BLANK_BRAILLE}]"
     # A joiner is hidden text where it joins nothing: at the start, after ASCII or after another joiner.
     f"(?:(?<![{_CONTEXTUAL}{_BLANK_BRAILLE}])"
@@ -57,7 +59,7 @@ HIDDEN = re.compile(
 )
 """Characters shown as an escape. U+200C, U+200D, U+FE0F and U+2800 stay where scripts, emoji and pictures need them."""
 
-_IGNORED = re.compile(f"[{INVISIBLE}]+")
+_IGNORED = compile_lazily(f"[{INVISIBLE}]+")
 """What is not seen: it makes two names differ, and not look different."""
 _SCRIPTS = frozenset({"latin", "cyrillic", "greek", "armenian", "cherokee"})
 """Scripts whose letters are taken for each other's."""

@@ -3,7 +3,7 @@
 A screen and the line by line mode each implement it. A dialog whose awaits never suspend is driven by `run_flow`.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from memtui.core.events import Event
@@ -22,6 +22,14 @@ class Choice:
     key: str
     label: str
     value: str
+
+
+def number_choices(answers: Iterable[tuple[str, str]]) -> list[Choice]:
+    """Choices from labels and values; the first nine have their number as the key."""
+    return [
+        Choice(str(number) if number < 10 else "", label, value)
+        for number, (label, value) in enumerate(answers, start=1)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

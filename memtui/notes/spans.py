@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
+from memtui.core.lazy_regex import compile_lazily
+
 _TOKEN = re.compile("``*|~~~~*|<!--")
-_INDENT = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,4}[ \t>]{0,8})?")
-_FENCE = re.compile(r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*\r?$", re.MULTILINE)
+_INDENT = compile_lazily(r"[ \t>]{0,40}(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,4}[ \t>]{0,8})?")
+_FENCE = compile_lazily(r"^[ \t>]{0,40}(?P<fence>`{3,}|~{3,})[ \t]*\r?$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 
 
@@ -110,11 +112,11 @@ def _is_within(parts: list[tuple[int, int]], at: int) -> bool:
 
 # Code blanked out: in code there is neither a tag nor a link. All other characters keep their offsets.
 
-_FENCED_BLOCK = re.compile(
+_FENCED_BLOCK = compile_lazily(
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?:.*\n)*?[ \t>]*(?P=fence)[`~]*[ \t]*(?=\r?$)|(?:\n.*)*\Z)",
     re.MULTILINE,
 )
-_SPAN = re.compile(r"(?P<ticks>`(?<!``)`*)(?!`)(?P<inside>[^\n]{0,2000}?[^`\n])(?P=ticks)(?!`)")
+_SPAN = compile_lazily(r"(?P<ticks>`(?<!``)`*)(?!`)(?P<inside>[^\n]{0,2000}?[^`\n])(?P=ticks)(?!`)")
 
 
 def blank_code(text: str) -> str:

@@ -7,15 +7,16 @@ gitformat-loose in git's manual.
 import re
 
 from memtui.core.events import Event, Outside
+from memtui.core.lazy_regex import compile_lazily
 
-_LOOSE = re.compile(r"(?:.*/)?\.git/(?:.*/)?objects/([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})\Z", re.DOTALL)
-_SUMMED = re.compile(
+_LOOSE = compile_lazily(r"(?:.*/)?\.git/(?:.*/)?objects/([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})\Z", re.DOTALL)
+_SUMMED = compile_lazily(
     r"(?:.*/)?\.git/(?:.*/)?"
     r"(?:index|objects/pack/pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|objects/pack/multi-pack-index"
     r"|objects/info/commit-graph|objects/info/commit-graphs/graph-[0-9a-f]+\.graph)\Z",
     re.DOTALL,
 )
-_BOOKKEEPING = re.compile(
+_BOOKKEEPING = compile_lazily(
     r"(?:.*/)?\.git(?:/(?:(?:objects|refs|logs|worktrees|rebase-(?:merge|apply))(?:/.*)?|description|branches|packed-refs"
     r"|hooks/[^/]+\.sample|index|[A-Z]+(?:_[A-Z]+)*|gc\.(?:log|pid)|info/(?:refs|packs))(?:\.lock)?)?\Z",
     re.DOTALL,

@@ -35,8 +35,9 @@ from memtui.agents.chat.events import (
     UsageChanged,
 )
 from memtui.core import wording
-from memtui.core.approvals import ApprovalPolicy, format_scope
+from memtui.core.approvals import ApprovalPolicy, Verdict, format_scope
 from memtui.core.events import Event
+from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import ROOT_NAME
 from memtui.core.unicode import to_one_line
 from memtui.ui.frame import HeaderItem
@@ -249,6 +250,26 @@ def _format_thousands(count: int) -> str:
     if count < 999_950:
         return f"{count / 1_000:.1f}k"
     return f"{count / 1_000_000:.1f}M"
+
+
+@dataclass(eq=False)
+class QuestionDecided(Message):
+    """The person has answered a question whether a change may be made."""
+
+    question: ApprovalNeeded
+    verdict: Verdict
+
+
+class QuestionStopRequested(Message):
+    """The person wants the turn to end in place of an answer."""
+
+
+@dataclass(eq=False)
+class QuestionRemarked(Message):
+    """A sentence about a question, for the message line."""
+
+    words: str
+    is_warning: bool = False
 
 
 class ChatEventsReady(Message):

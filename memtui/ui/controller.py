@@ -7,7 +7,7 @@ runs one.
 
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
-from inspect import signature
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from textual.app import App
@@ -113,7 +113,7 @@ class ControlledScreen(Screen[ResultT]):
         handlers = get_handlers(cls)
         for controller in reversed(declared):
             for name, method in _collect_handlers(controller).items():
-                forward = _make_forwarder(controller, name, takes_message=len(signature(method).parameters) > 1)
+                forward = _make_forwarder(controller, name, takes_message=unwrap(method).__code__.co_argcount > 1)
                 for message_type, selectors in get_handler_selectors(method):
                     handlers.setdefault(message_type, []).append((forward, selectors))
 

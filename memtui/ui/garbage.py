@@ -22,6 +22,8 @@ _GROWTH = 1.5
 _THRESHOLDS = (1_000, 10, 2_000)
 """How many new objects Python looks through by itself, after how many of these looks once more through what was left,
 and after how many of those through everything: only where somebody never rests, and each key leaves much."""
+_NEW_OBJECTS = 50_000
+"""Objects at which Python did not look yet, from which on they are left out without a look."""
 _SHARE = 100
 """So many times as long as a look through everything took is waited for the next one, as a key may come meanwhile: over
 the index of a million events it takes a second."""
@@ -52,8 +54,10 @@ class GarbageSchedule:
         """The moment from which everything may be looked through again."""
 
     def start(self) -> None:
-        """Leave the large collections to this schedule from now on."""
+        """Leave the large collections to this schedule from now on, and what the start made out of the small ones."""
         self._thresholds_before = gc.get_threshold()
+        if gc.get_count()[0] > _NEW_OBJECTS and self._left() is None:
+            gc.freeze()  # else the next object has Python look through all of it, which takes 20 ms
         gc.set_threshold(*_THRESHOLDS)
         self._app.set_interval(_LOOK_SECONDS, self._look)
 

@@ -26,6 +26,7 @@ from textual.events import Key
 from textual.filter import LineFilter
 from textual.message import Message
 
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.unicode import UNSAFE
 from memtui.ui.startup import get_query, parse_background
 from memtui.ui.textual_private import XTermParser
@@ -38,8 +39,8 @@ _STRING = rb"\x1b(?:\][0-9]{1,4};|P(?:>\||[01][+$]r|!\|)|_G)" + _TEXT
 """The start of a string that only a terminal sends: of a color, a clipboard, a version, a capability, a picture."""
 _REPORT = rb"\x1b\[[?>=][0-9;:]*"
 """The start of a report: attributes, keyboard, color scheme."""
-_ANSWER = re.compile(rb"(?:" + _STRING + rb"(?:\x07|\x1b\\)|" + _REPORT + rb"[cnuRSx]|\x1b\[[0-9;]*n)")
-_UNFINISHED = re.compile(rb"(?:" + _STRING + rb"\x1b?|" + _REPORT + rb"\$?)\Z")
+_ANSWER = compile_lazily(rb"(?:" + _STRING + rb"(?:\x07|\x1b\\)|" + _REPORT + rb"[cnuRSx]|\x1b\[[0-9;]*n)")
+_UNFINISHED = compile_lazily(rb"(?:" + _STRING + rb"\x1b?|" + _REPORT + rb"\$?)\Z")
 _BEGUN = re.compile(rb"\x1b(?:\][0-9]{0,4}|\[[0-9;]*|P[01>!]?[+$]?|_)\Z")
 """What may be the start of an answer, or a key with Alt."""
 _PASTE, _PASTE_END = b"\x1b[200~", b"\x1b[201~"

@@ -17,6 +17,7 @@ from textual.widgets import Log, Markdown
 
 from memtui.agents.chat import events
 from memtui.core.events import Agent, Event
+from memtui.ui.garbage import GarbageSchedule
 from memtui.ui.widgets.transcript.view import TranscriptView
 from tests.bench.streaming import RATE, TOKENS, token
 
@@ -82,6 +83,8 @@ class ChattedApp(App[None]):
 
     async def _stream(self) -> None:
         it = self.query_one("#it")
+        if isinstance(it, TranscriptView):
+            GarbageSchedule(self).start()  # as memtui does: else all earlier turns are looked through again and again
         stream = Markdown.get_stream(it) if isinstance(it, Markdown) else None
         if stream is not None:
             self.screen.anchor()

@@ -156,5 +156,9 @@ def test_only_a_command_line_that_names_a_folder_needs_no_parser(
     if plain is not None:  # the parser reads it as the same
         parsed = parse_command_line(words, VERBS, "1")
         assert (parsed.options, parsed.verb, parsed.word) == (plain.options, None, plain.word)
+        chat = parse_command_line(["chat", *words], VERBS, "1")
+        assert (chat.options, chat.arguments.folder) == (plain.options, plain.word)
+        given = {name: value for name, value in vars(chat.arguments).items() if value not in (None, False)}
+        assert given.keys() <= {"words", "folder", "state", "directory"}, "a chat without a parser has the defaults"
     monkeypatch.setenv("MEMTUI_READ_ONLY", "1")
     assert parse_plain_command_line(words) is None

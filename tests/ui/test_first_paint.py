@@ -73,9 +73,8 @@ FORBIDDEN = {
 """A name stands for the modules inside it as well. What Textual itself loads (asyncio, rich.table) cannot be here."""
 
 _IN_A_CHAT = {
-    *("json", "memtui.agents", "memtui.notes", "memtui.ui.screens.dialogs", "memtui.ui.widgets.diff.layout"),
+    *("json", "memtui.agents", "memtui.notes", "textual.widgets._text_area"),
     *("memtui.ui.widgets.markdown.chunks", "memtui.ui.widgets.markdown.inline", "memtui.ui.widgets.markdown.render"),
-    *("textual.widgets._input", "textual.widgets._option_list", "textual.widgets._text_area"),
 }
 """What a conversation draws."""
 
@@ -88,6 +87,9 @@ FOR_A_CHAT = (FORBIDDEN - _IN_A_CHAT) | {
     "memtui.agents.gate",
     "memtui.agents.mcp",
     "memtui.ui.screens.chat_review",
+    # Questions: their place is made before the first one can come.
+    "memtui.ui.widgets.approval",
+    "memtui.ui.widgets.diff",
 }
 
 _PROGRAM = """

@@ -13,6 +13,7 @@ from memtui.agents.chat.events import ApprovalNeeded
 from memtui.agents.remote_approval import ApprovalQuestion
 from memtui.core.unicode import to_one_line
 from memtui.flows.approvals import ApprovalQueue, format_deadline
+from memtui.ui.chat_state import QuestionDecided, QuestionRemarked, QuestionStopRequested
 from memtui.ui.frame import Header, HeaderStatus, KeyLine, MessageLine
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import APPROVAL_BANNER
@@ -105,8 +106,8 @@ class ApprovalScreen(OverlayScreen):
         words += f" Session {to_one_line(who)}." if isinstance(who, str) else ""
         self.query_one("#about", Static).update(Content(words))
 
-    @on(ApprovalView.Decided)
-    def _submit_answer(self, message: ApprovalView.Decided) -> None:
+    @on(QuestionDecided)
+    def _submit_answer(self, message: QuestionDecided) -> None:
         question, verdict = self._question, message.verdict
         if question is None or message.question.proposal is not question.proposal:
             return
@@ -120,14 +121,14 @@ class ApprovalScreen(OverlayScreen):
         self._below.answer_allowed()
         self._show_next_question()
 
-    @on(ApprovalView.StopRequested)
+    @on(QuestionStopRequested)
     def _leave_open(self) -> None:
         if self._question is not None and not self._question.closed_reason:
             self._below.message.show_message(f"The question is still open: {label_key('browse.answer')} answers it.")
         self.dismiss()
 
-    @on(ApprovalView.Remarked)
-    def _show_remark(self, message: ApprovalView.Remarked) -> None:
+    @on(QuestionRemarked)
+    def _show_remark(self, message: QuestionRemarked) -> None:
         self.message.show_message(message.words, warning=message.is_warning)
 
     def end_question(self, question: ApprovalQuestion) -> None:

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from memtui.core.approvals import Allow
 from memtui.core.unicode import to_one_line
 from memtui.flows.approvals import ApprovalQueue, describe_request, format_deadline
+from memtui.flows.dialog import Choice, number_choices
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import APPROVAL_BANNER, EventsRecorded, RemoteApprovalEnded, RemoteApprovalRequested
@@ -110,8 +111,6 @@ class ApprovalController(FolderController):
     @controller_work()
     async def _revoke_consent(self) -> None:
         """List the consents, and revoke one or all."""
-        from memtui.ui.screens.dialogs import Choice, number_choices  # noqa: PLC0415 - start-up: only for a question
-
         consents = self.questions.consents
         choices = [
             *number_choices((str(each), str(number)) for number, each in enumerate(consents)),

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.unicode import to_one_line
+from memtui.flows.dialog import number_choices
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import EventsRecorded, FolderOpened
@@ -61,8 +62,6 @@ class PinController(FolderController):
             key = label_key("file.pin")
             self.message.show_message(f"Nothing is pinned. {key} pins the file under the cursor.")
             return
-        from memtui.ui.screens.dialogs import number_choices  # noqa: PLC0415 - start-up: only for a question
-
         choices = number_choices((to_one_line(path), path) for path in pins)
         chosen = await self.choose("Pinned", choices)
         if chosen is not None:

@@ -21,9 +21,7 @@ from textual.widgets import Static, TextArea
 from memtui.agents.chat.events import ChatOptions, Prompt
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.unicode import to_one_line
-from memtui.editing.external_editor import EditorUnavailable
 from memtui.ui.chat_start import MakeChat, SessionRequest, create_chat
-from memtui.ui.clipboard import edit_text_externally
 from memtui.ui.frame import Header
 from memtui.ui.key_names import join_labels
 from memtui.ui.messages import FolderRequested
@@ -35,11 +33,9 @@ from memtui.ui.screens.chat_prompts import (
     PromptController,
     QuestionController,
 )
-from memtui.ui.screens.dialogs import ConfirmScreen
 from memtui.ui.screens.panes import PaneController
 from memtui.ui.theme import truncate_middle
 from memtui.ui.widgets.activity import ActivityView
-from memtui.ui.widgets.approval import ApprovalView
 from memtui.ui.widgets.change import ChangeView
 from memtui.ui.widgets.composer import Composer, ComposerBox
 from memtui.ui.widgets.markdown.view import NoteView
@@ -99,6 +95,9 @@ class ComposerController(ConversationScreenController):
 
     @on(Composer.ExternalEditorRequested)
     def _edit_prompt_externally(self) -> None:
+        from memtui.editing.external_editor import EditorUnavailable  # noqa: PLC0415 - start-up: only for this key
+        from memtui.ui.clipboard import edit_text_externally  # noqa: PLC0415 - start-up: only for this key
+
         try:
             self.screen.composer.set_text(edit_text_externally(self.app, self.screen.composer.text).removesuffix("\n"))
         except EditorUnavailable as error:
@@ -106,7 +105,7 @@ class ComposerController(ConversationScreenController):
 
     @on(Composer.NextPaneRequested)
     def _focus_after_composer(self) -> None:
-        if self.screen.question_view.question is not None:
+        if self.screen.asked is not None:
             self._question_controller.go_to()
         else:
             self.screen.focus_next()
@@ -205,7 +204,6 @@ class ChatScreen(ConversationScreen, inherit_css=False):
                     id="transcript",
                     classes="pane",
                 )
-                yield ApprovalView(id="question", asker=self.options.agent)
             yield TreeView(id="files", classes="pane")
             yield Static(Content(_EMPTY.format(agent=self.options.agent)), id="memory-empty", classes="pane")
             with Container(id="side"):
@@ -235,7 +233,7 @@ class ChatScreen(ConversationScreen, inherit_css=False):
             self.panes.set_size("")
         self.set_class(name == "activity", "-active")
         self.set_class(name == "note", "-reading")
-        if name == "transcript" and self.question_view.question is not None:
+        if name == "transcript" and self.asked is not None:
             self.question_controller.go_to()
         else:
             self.query_one(f"#{name}").focus()
@@ -256,7 +254,7 @@ class ChatScreen(ConversationScreen, inherit_css=False):
             self.panes.set_size("")
             return
         self.remove_class("-reading", "-active")
-        if self.question_view.question is not None and not self.question_view.has_focus_within:
+        if self.asked is not None and not self.question_view.has_focus_within:
             self.question_controller.go_to()
         else:
             self.composer.focus()
@@ -268,6 +266,8 @@ class ChatScreen(ConversationScreen, inherit_css=False):
     async def go_back(self) -> None:
         """Leave the conversation, after a question where a turn would be cut off."""
         if self.chat_state.is_busy:
+            from memtui.ui.screens.dialogs import ConfirmScreen  # noqa: PLC0415 - start-up: only for a question
+
             calm = f"{join_labels('ask.no')}: {self.options.agent} continues. The conversation is kept in any case."
             if not await self.app.push_screen_wait(
                 ConfirmScreen(f"{self.options.agent} is still working. Stop it and leave?", calm)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from memtui.core import wording
 from memtui.core.approvals import ApprovalPolicy, format_scope
@@ -19,13 +18,13 @@ from memtui.core.errors import MemtuiError
 from memtui.core.paths import ROOT_NAME
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import to_one_line
+from memtui.flows.dialog import Choice, number_choices
 from memtui.ui import chat_state
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import report_errors
 from memtui.ui.screens.chat_conversation import ConversationController
 from memtui.ui.screens.chat_prompts import ConversationScreen, ConversationScreenController
-from memtui.ui.screens.dialogs import Choice, LinesScreen, MenuScreen, PromptScreen, number_choices
 from memtui.ui.widgets.composer import SlashCommand
 
 if TYPE_CHECKING:  # loaded behind the first paint
@@ -112,10 +111,6 @@ class CommandController(ConversationScreenController):
         else:
             self.screen.run_worker(self.screen.run_action(action), group="command")
 
-    async def _prompt_person(self, screen: Screen[str | None]) -> str:
-        """The answer of a dialog; empty for none."""
-        return await self.app.push_screen_wait(screen) or ""
-
     def copy_block(self, text: str) -> None:
         """Copy a text of the conversation."""
         self.copy_text(text, wording.format_count(len(text), "character"))
@@ -174,7 +169,7 @@ class CommandController(ConversationScreenController):
     async def _revoke_consent(self) -> None:
         scopes = sorted(self.state.always)
         choices = [*number_choices((format_scope(each), each) for each in scopes), Choice("0", "all of these", "*")]
-        chosen = await self._prompt_person(MenuScreen("Allowed without asking. Ask again about", choices))
+        chosen = await self.choose("Allowed without asking. Ask again about", choices)
         chat = self.screen.get_chat()
         if chosen and chat is not None:
             chat.set_policy(chat.policy, frozenset() if chosen == "*" else chat.always - {chosen})
@@ -191,7 +186,7 @@ class CommandController(ConversationScreenController):
             return
         if not argument:
             choices = number_choices((chat_state.format_model_choice(each, now), each.id) for each in self.state.models)
-            argument = await self._prompt_person(MenuScreen("Model", choices))
+            argument = await self.choose("Model", choices) or ""
         if argument:
             chat.set_model(argument)
 
@@ -204,7 +199,7 @@ class CommandController(ConversationScreenController):
         if not argument and offers.modes:
             rows = ((f"{each.words or each.id}{' (in use)' if each.id == offers.mode else ''}", each.id)
                     for each in offers.modes)  # fmt: skip
-            argument = await self._prompt_person(MenuScreen("Mode", number_choices(rows)))
+            argument = await self.choose("Mode", number_choices(rows)) or ""
             if not argument:
                 return
         chat.set_mode(argument)
@@ -235,7 +230,7 @@ class CommandController(ConversationScreenController):
         """Change a setting of the model to a named value, which is asked for where none is given."""
         if not argument:
             choices = [*number_choices((each, each) for each in values), Choice("0", "the model's default", "default")]
-            argument = await self._prompt_person(MenuScreen(name.capitalize(), choices))
+            argument = await self.choose(name.capitalize(), choices) or ""
         if argument == "default" or argument in values:
             change(values.get(argument))
             self.message.show_message(f"{name.capitalize()}: {argument}.")
@@ -244,6 +239,8 @@ class CommandController(ConversationScreenController):
             self.message.show_message(words, warning=True)
 
     def action_memory(self) -> None:
+        from memtui.ui.screens.dialogs import LinesScreen  # noqa: PLC0415 - start-up: only for this key
+
         files, size = self.screen.counts
         usage = self.state.usage
         viewed = sorted(self.state.viewed.items(), key=lambda each: (-each[1], each[0]))
@@ -269,8 +266,11 @@ class CommandController(ConversationScreenController):
     @controller_work()
     async def action_attach(self, argument: str = "") -> None:
         if not argument:
+            from memtui.ui.screens.dialogs import PromptScreen  # noqa: PLC0415 - start-up: only for a question
+
             screen = PromptScreen("Attach", f"A file: text, a picture or a PDF. {label_key('prompt.back')} cancels.")
-            argument = await self._prompt_person(screen)
+            answer: str | None = await self.app.push_screen_wait(screen)
+            argument = answer or ""
         if not argument:
             return
         from memtui.agents.chat.history import AttachmentError, read_attachment  # noqa: PLC0415 - start-up: for a key
@@ -323,7 +323,7 @@ class CommandController(ConversationScreenController):
                     self.message.show_message("No other session in this folder.")
                     return
                 choices = number_choices((_format_session(each), each.id) for each in others)
-                argument = await self._prompt_person(MenuScreen("Resume", choices))
+                argument = await self.choose("Resume", choices) or ""
             if argument:
                 await self._conversation_controller.switch(argument)
 

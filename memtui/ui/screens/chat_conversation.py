@@ -48,6 +48,7 @@ from memtui.ui.screens.chat_prompts import (
     PromptController,
     QuestionController,
 )
+from memtui.ui.textual_private import add_styles_ahead
 from memtui.ui.widgets.composer import ComposerDrafts, SlashCommand
 
 if TYPE_CHECKING:  # loaded behind the first paint
@@ -89,6 +90,9 @@ class ConversationController(ConversationScreenController):
         engine = self.session.engine
         if engine is None:
             return
+        from memtui.ui.widgets import approval  # noqa: PLC0415 - start-up: behind the first paint
+
+        self.app.call_later(add_styles_ahead, self.app, approval)
         try:
             directory = self.get_chats_directory()
             folder, options = self.session.folder, self.screen.options
@@ -106,7 +110,8 @@ class ConversationController(ConversationScreenController):
             self.screen.post_message(started)
 
     @on(ChatStarted)
-    def _handle_chat_started(self, message: ChatStarted) -> None:
+    async def _handle_chat_started(self, message: ChatStarted) -> None:
+        await self._question_controller.mount_view()
         screen, state = self.screen, self.state
         chat, screen.chat_session = message.chat, message.session
         screen.chat = chat

@@ -1,6 +1,6 @@
 """The screen of a conversation as its controllers see it, and two of them: messages to Claude, and its questions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import getters, on
 from textual.content import Content
@@ -9,11 +9,11 @@ from memtui.agents.chat.events import ApprovalNeeded, ChatOptions, Prompt
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.events import Agent
 from memtui.ui import chat_state
+from memtui.ui.chat_state import QuestionDecided, QuestionRemarked, QuestionStopRequested
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import PromptOffered
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.folder import FolderController
-from memtui.ui.widgets.approval import ApprovalView
 from memtui.ui.widgets.composer import Composer, ComposerBox
 from memtui.ui.widgets.transcript.view import TranscriptView
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # loaded behind the first paint
     from memtui.agents.chat.conversation import ChatController
     from memtui.agents.chat.sessions.store import ChatSession
     from memtui.agents.remote_approval import ApprovalQuestion
+    from memtui.ui.widgets.approval import ApprovalView
 
 
 class ConversationScreen(BrowseScreen):
@@ -30,8 +31,9 @@ class ConversationScreen(BrowseScreen):
     """
 
     transcript = getters.query_one(TranscriptView)
-    question_view = getters.query_one(ApprovalView)
     box = getters.query_one(ComposerBox)
+    question_view = cast("getters.query_one[ApprovalView]", getters.query_one("#question"))
+    """Shows the questions; it is there once the conversation is."""
     takes_prompts = True
     composer = getters.query_one(Composer)
 
@@ -43,6 +45,8 @@ class ConversationScreen(BrowseScreen):
         self.chat_state = chat_state.ChatViewState(options.policy, model=options.model)
         self.chat: ChatController | None = None
         self.chat_session: ChatSession | None = None
+        self.asked: ApprovalNeeded | None = None
+        """The question that is shown."""
         self.no_chat_reason = ""
         """Why there is no conversation; empty while there is one, or may be."""
 
@@ -155,8 +159,16 @@ class QuestionController(ConversationScreenController):
         chat.decide(question.proposal, question.answer)
         return True
 
+    async def mount_view(self) -> None:
+        """Have a place for questions, hidden, before the first one can come."""
+        from memtui.ui.widgets.approval import ApprovalView  # noqa: PLC0415 - start-up: a conversation begins without
+
+        if not self.screen.query("#question"):
+            await self.screen.query_one("#talk").mount(ApprovalView(id="question", asker=self.screen.options.agent))
+
     def show(self, asked: ApprovalNeeded) -> None:
         """Show a question; the focus goes there unless the person is busy elsewhere."""
+        self.screen.asked = asked
         self.screen.question_view.ask(asked)
         self.screen.add_class("-asked")
         self.screen.update_chat_title()
@@ -182,11 +194,12 @@ class QuestionController(ConversationScreenController):
 
     def close(self, number: int) -> None:
         """A question is answered, or asked no more."""
-        asked = self.screen.question_view.question
+        asked = self.screen.asked
         if asked is None or asked.number != number:
             return
         had_focus = self.screen.question_view.has_focus_within
         self.files.lights.set_letter(chat_state.get_call_path(asked.proposal.raw), "w")  # until the call has ended
+        self.screen.asked = None
         self.screen.question_view.clear()
         self.screen.remove_class("-asked")
         self.screen.call_after_refresh(self.screen.show_titles)
@@ -195,18 +208,18 @@ class QuestionController(ConversationScreenController):
             self._had_focus = True
             self.screen.transcript.focus()
 
-    @on(ApprovalView.Decided)
-    def _submit_answer(self, message: ApprovalView.Decided) -> None:
-        if self.screen.chat is not None and message.question is self.screen.question_view.question:
+    @on(QuestionDecided)
+    def _submit_answer(self, message: QuestionDecided) -> None:
+        if self.screen.chat is not None and message.question is self.screen.asked:
             self.screen.chat.answer(message.question.number, message.verdict)
             self.close(message.question.number)
 
-    @on(ApprovalView.StopRequested)
+    @on(QuestionStopRequested)
     def _stop_at_question(self) -> None:
         self.screen.stop()
 
-    @on(ApprovalView.Remarked)
-    def _show_remark(self, message: ApprovalView.Remarked) -> None:
+    @on(QuestionRemarked)
+    def _show_remark(self, message: QuestionRemarked) -> None:
         self.message.show_message(message.words, warning=message.is_warning)
 
     def go_back_to_message(self) -> None:

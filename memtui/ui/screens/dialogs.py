@@ -1,7 +1,7 @@
 """Dialogs: a question, a line of text, a menu, and lines to read."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
@@ -122,14 +122,6 @@ class PromptScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value.strip())
-
-
-def number_choices(answers: Iterable[tuple[str, str]]) -> list[Choice]:
-    """Choices from labels and values; the first nine have their number as the key."""
-    return [
-        Choice(str(number) if number < 10 else "", label, value)
-        for number, (label, value) in enumerate(answers, start=1)
-    ]
 
 
 CURRENT_MARK = "  (in use)"

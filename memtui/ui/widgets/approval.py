@@ -30,6 +30,7 @@ from memtui.core.unicode import HIDDEN, to_one_line
 from memtui.editing.external_editor import EditorUnavailable
 from memtui.flows.approvals import describe_change
 from memtui.scan.secret_policy import describe_new_secrets
+from memtui.ui.chat_state import QuestionDecided, QuestionRemarked, QuestionStopRequested
 from memtui.ui.clipboard import edit_text_externally
 from memtui.ui.key_names import ENTER, format_key, label_key, list_labels
 from memtui.ui.theme import truncate, truncate_middle, wrap_paths
@@ -269,23 +270,6 @@ class ApprovalView(Vertical):
     text = getters.query_one(ProposalEditor)
     reason = getters.query_one(ReasonInput)
 
-    @dataclass
-    class Decided(Message):
-        """The person has answered."""
-
-        question: ApprovalNeeded
-        verdict: Verdict
-
-    class StopRequested(Message):
-        """The person wants the turn to end."""
-
-    @dataclass
-    class Remarked(Message):
-        """A sentence for the message line."""
-
-        words: str
-        is_warning: bool = False
-
     def __init__(
         self,
         *,
@@ -488,7 +472,7 @@ class ApprovalView(Vertical):
         return self.is_armed
 
     def _remark(self, words: str, *, is_warning: bool = False) -> None:
-        self.post_message(self.Remarked(words, is_warning))
+        self.post_message(QuestionRemarked(words, is_warning))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No answers while a text is being written."""
@@ -514,7 +498,7 @@ class ApprovalView(Vertical):
 
     def action_stop(self) -> None:
         if self._can_answer():
-            self.post_message(self.StopRequested())
+            self.post_message(QuestionStopRequested())
 
     def action_reason(self) -> None:
         """Open the line for a reason."""
@@ -595,7 +579,7 @@ class ApprovalView(Vertical):
 
     def _decide(self, verdict: Verdict) -> None:
         if self.question is not None:
-            self.post_message(self.Decided(self.question, verdict))
+            self.post_message(QuestionDecided(self.question, verdict))
 
     def _close_inputs(self) -> None:
         self.remove_class("-editing", "-reasoning")

@@ -22,7 +22,6 @@ from textual.widgets import TextArea
 from memtui.agents.chat.events import Attachment, Prompt
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
-from memtui.editing.external_editor import write_private
 from memtui.ui.chat_state import format_attachments
 from memtui.ui.key_names import label_key
 from memtui.ui.textual_private import get_key_bindings
@@ -393,6 +392,8 @@ class ComposerDrafts:
         if text == self._saved:
             return
         if text:
+            from memtui.editing.external_editor import write_private  # noqa: PLC0415 - start-up: for a draft only
+
             write_private(self._own, text.encode("utf-8", "replace"))
         else:
             with contextlib.suppress(FileNotFoundError):

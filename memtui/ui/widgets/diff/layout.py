@@ -15,13 +15,14 @@ from typing import NamedTuple
 from rich.cells import cell_len, get_character_cell_size
 
 from memtui.core.diffs import Hunk, LineEnding, Pair, Range, TextDiff, detect_line_ending, diff_words
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.unicode import HIDDEN, escape_character, visible
 from memtui.ui.theme import TAB
 
 LONG = 20_000
 """Characters of a line above which its parts have no styles."""
 _BREAKS_CACHE_SIZE = 2_000
-_SPECIAL = re.compile(f"\t|{HIDDEN.pattern}", re.DOTALL)
+_SPECIAL = compile_lazily(f"\t|{HIDDEN.pattern}", re.DOTALL)
 _TAB_MARKED = "»".ljust(len(TAB))
 _NARROW = re.compile("[ -~\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027]*")
 """Characters that are one cell wide wherever they stand."""

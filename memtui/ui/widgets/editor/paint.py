@@ -1,6 +1,5 @@
 """The colours of a text that is edited, and how one of its rows is drawn."""
 
-import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
@@ -12,6 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.ui.widgets.editor.text import TextDocument
 from memtui.ui.widgets.editor.wrap import cell_to_column, column_to_cell, draw_columns, find_hidden, get_column_after
 
@@ -38,21 +38,21 @@ class LineState(Enum):
     COMMENT = "<!--"
 
 
-_FENCE = re.compile(r" {0,3}(?:[-*+] +|\d+[.)] +)?(```|~~~)")
-_CLOSING = re.compile(r"\s*(?:```+|~~~+)\s*$")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-_RULE = re.compile(r" {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+\s*)$")
-_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s+\[[ xX]\])?(?=\s)")
-_QUOTE = re.compile(r"\s*>+")
-_PROPERTY = re.compile(r"\s*(?:- +)?[^\s:#][^:]{0,80}:(?=\s|$)")
-_INLINE = re.compile(
+_FENCE = compile_lazily(r" {0,3}(?:[-*+] +|\d+[.)] +)?(```|~~~)")
+_CLOSING = compile_lazily(r"\s*(?:```+|~~~+)\s*$")
+_HEADING = compile_lazily(r" {0,3}#{1,6}(?:\s|$)")
+_RULE = compile_lazily(r" {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+\s*)$")
+_MARKER = compile_lazily(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s+\[[ xX]\])?(?=\s)")
+_QUOTE = compile_lazily(r"\s*>+")
+_PROPERTY = compile_lazily(r"\s*(?:- +)?[^\s:#][^:]{0,80}:(?=\s|$)")
+_INLINE = compile_lazily(
     r"(?P<code>`[^`]{1,400}`)"
     r"|(?P<comment><!--(?:(?!-->).){0,1000}(?:-->)?)"
     r"|(?P<link>!?\[\[[^\]\[]{1,200}\]\]|!?\[[^\]\[]{0,200}\]\([^()\s]{0,500}\)|\bhttps?://[^\s<>]{1,500})"
     r"|(?P<strong>\*\*[^*\s][^*]{0,400}\*\*|__[^_\s][^_]{0,400}__)"
     r"|(?P<emphasis>(?<![\w*])\*[^*\s][^*]{0,400}\*(?![\w*])|(?<!\w)_[^_\s][^_]{0,400}_(?!\w))"
 )
-_JSON = re.compile(
+_JSON = compile_lazily(
     r'(?P<key>"(?:[^"\\]|\\.){0,400}"(?=\s*:))|(?P<code>"(?:[^"\\]|\\.){0,1000}")'
     r"|(?P<number>-?\b\d[\d.eE+-]{0,40}\b|\b(?:true|false|null)\b)"
 )

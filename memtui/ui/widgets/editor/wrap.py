@@ -13,6 +13,7 @@ from rich.cells import cell_len, get_character_cell_size
 from textual.geometry import Offset
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.unicode import HIDDEN, escape_character
 from memtui.ui.widgets.editor.text import TextDocument
 from memtui.ui.widgets.editor.textual_document import DocumentNavigator, Location, WrappedDocument
@@ -25,9 +26,9 @@ _ONE_CELL = "\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u0384-\u0482\u048a
 _TWO_CELLS = "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60"
 _PLAIN = re.compile(f"[{_ONE_CELL}]*")
 """Characters that fill one cell each, whatever stands beside them."""
-_RUN = re.compile(f"(?<=\u200d).|(?P<narrow>[{_ONE_CELL}]+)|(?P<wide>[{_TWO_CELLS}]+)|.", re.DOTALL)
-_ODD = re.compile(f"[^{_ONE_CELL}{_TWO_CELLS}]")
-_CHUNK = re.compile(r"[^ \t]+[ \t]*|[ \t]+")
+_RUN = compile_lazily(f"(?<=\u200d).|(?P<narrow>[{_ONE_CELL}]+)|(?P<wide>[{_TWO_CELLS}]+)|.", re.DOTALL)
+_ODD = compile_lazily(f"[^{_ONE_CELL}{_TWO_CELLS}]")
+_CHUNK = compile_lazily(r"[^ \t]+[ \t]*|[ \t]+")
 LONG = 20_000
 """Characters from which a line is broken wherever the row ends, not at words, and little of it is cached."""
 _FEW = 4

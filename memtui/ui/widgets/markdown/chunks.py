@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.ui.widgets.markdown.rows import ATTACHED
 
 TARGET = 4096
@@ -110,26 +111,26 @@ def _find_word_end(source: str, start: int, size: int) -> int:
     return stop
 
 
-_FRONT = re.compile(r"---[ \t]*\n(?:.*\n){0,400}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_FRONT = compile_lazily(r"---[ \t]*\n(?:.*\n){0,400}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
-_OPEN = re.compile(
+_OPEN = compile_lazily(
     r"(?:\A|(?<=\n))(?P<indent>(?:[ \t]|[-*+>]|\d{1,9}[.)])*)"
     r"(?:(?P<fence>`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})"
     r"|(?P<html><!--|<\?|<!\[CDATA\[|<(?:script|pre|style|textarea)(?=[\s>]|\Z)))",
     re.IGNORECASE,
 )
-_HTML = re.compile(r"<(?:!--|\?|!\[CDATA\[|[sS][cC]|[sS][tT][yY]|[pP][rR][eE]|[tT][eE][xX][tT])")
+_HTML = compile_lazily(r"<(?:!--|\?|!\[CDATA\[|[sS][cC]|[sS][tT][yY]|[pP][rR][eE]|[tT][eE][xX][tT])")
 _HTML_END = {"<!--": "-->", "<?": "?>", "<![cdata[": "]]>"}
-_HTML_CLOSE = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
+_HTML_CLOSE = compile_lazily(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
 _OUTSIDE = re.compile(r"\n(?=[^\s>])")
-_OUTSIDE_QUOTE = re.compile(r"\n(?![ ]{0,3}>)")
+_OUTSIDE_QUOTE = compile_lazily(r"\n(?![ ]{0,3}>)")
 
-_NO_BORDER = re.compile(r"\s|[-*+][ \t\n]|\d{1,9}[.)][ \t\n]")
+_NO_BORDER = compile_lazily(r"\s|[-*+][ \t\n]|\d{1,9}[.)][ \t\n]")
 """The start of a line that may belong to the list or code before an empty line."""
 _HEADING = re.compile(r"#{1,6}[ \t\n]")
 _ITEM = re.compile(r"(?:\A|(?<=\n))(?:([-*+])|(\d{1,9})([.)]))(?=[ \t])")
 _ITEM_START = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
-_DELIMITER = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+(?:\n|\Z)")
+_DELIMITER = compile_lazily(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+(?:\n|\Z)")
 
 
 class _OpaqueRegion(NamedTuple):
@@ -315,7 +316,7 @@ def _find_next_border(source: str, start: int, regions: _RegionIndex) -> int:
     return end
 
 
-_BORDER = re.compile(
+_BORDER = compile_lazily(
     r"\n[ \t]*\n(?=(?![-*+][ \t\n]|\d{1,9}[.)][ \t\n])\S)"  # an empty line, then no list and no indent
     r"|\n(?=\#{1,6}[ \t\n])"  # a heading ends whatever stands before it
 )
@@ -387,7 +388,7 @@ def _find_table(source: str, start: int, stop: int) -> tuple[int, int, int] | No
 
 
 _PIPE = re.compile(r"-:?[ \t]*\|")
-_TABLE_END = re.compile(r"\n(?=[ \t]*(?:\n|\Z)|[#>]|```|~~~|[-*+] |<)")
+_TABLE_END = compile_lazily(r"\n(?=[ \t]*(?:\n|\Z)|[#>]|```|~~~|[-*+] |<)")
 
 
 def _split_by_kind(source: str, block: Chunk, regions: _RegionIndex) -> Iterator[Chunk]:

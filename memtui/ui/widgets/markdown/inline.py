@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.ui.widgets.markdown.rows import (
     MarkdownRow,
     TextSpan,
@@ -77,7 +78,7 @@ class InlineParser:
         return writer.lines
 
 
-_STATEMENT = re.compile(
+_STATEMENT = compile_lazily(
     r"(?P<category>\[(?![xX]\]|[^\w\s]\]|\d{1,3}:\d)[^\[\]()\n]{1,80}\])(?=\s+\S)"
     r"|(?P<relation>[^\s\[\]\"'`]{1,80}|\"[^\"\n]{1,80}\"|'[^'\n]{1,80}')(?=\s+\[\[)"
 )
@@ -390,7 +391,7 @@ def _find_role(kind: str) -> str:
     return next((role for start, role in _ROLES.items() if kind.removeprefix("Token.").startswith(start)), "")
 
 
-_SOURCE = re.compile(
+_SOURCE = compile_lazily(
     r"(?P<heading>^#{1,6}[ ].*)"
     r"|(?P<marker>^[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ ])(?:[ ]\[[ xX]\])?|^[ \t]*>+"
     r"|^[ \t]*(?:`{3,}|~{3,}).*|^---+$)"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.unicode import HIDDEN, escape_character
 
 TAB = 4
@@ -271,7 +272,7 @@ _BY_EXTENSION = {
     "log": "text", "csv": "text", "tsv": "text",
 }  # fmt: skip
 
-_MARKDOWN = re.compile(
+_MARKDOWN = compile_lazily(
     r"(?m)^(?:#{1,6} \S|```|[-*] \[[ xX]\] |[-*+] \S.*\n[-*+] \S|\|[ \t]*:?-+)|\]\([^\s()]++[()]|\*\*\S"
 )
 _XML = re.compile(r"\s*+<(?:\?xml\b|!DOCTYPE\b|([A-Za-z_][\w.-]*+)[^<>]*+>)")
