@@ -54,6 +54,10 @@ class Entries(Protocol):
         """All rows below a path, each directory before what is in it."""
         ...
 
+    def iter_names(self) -> Iterable[FolderEntry]:
+        """All rows but the root's, each directory before what is in it."""
+        ...
+
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         """Put a row in place of what is there, with a number that no row ever had."""
         ...
@@ -148,8 +152,7 @@ class EntryStore:
         ]
 
     def iter_names(self) -> Iterator[FolderEntry]:
-        for node in self.scan(ROOT):
-            yield FolderEntry(node.path, node.kind, node.size, node.mtime_ns)
+        return (entry for entry in self._entries.iter_names() if not self._is_hidden(entry.path))
 
     def is_accessible(self, path: MemoryPath, mode: int) -> bool:  # noqa: ARG002 - all is readable
         """Whether anything is there."""
