@@ -274,7 +274,7 @@ class Journal:
         return {decode_path(path): only for path, only in self._query(select, (seq,))}
 
     def get_missing_paths(self) -> dict[str, int]:
-        select = "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path"
+        select = "SELECT path, max(seq) FROM touched GROUP BY path HAVING path NOT IN (SELECT path FROM known)"
         rows = self._query(select)
         return {decode_path(row[0]): row[1] for row in rows}
 

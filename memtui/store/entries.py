@@ -58,6 +58,10 @@ class Entries(Protocol):
         """All rows but the root's, each directory before what is in it."""
         ...
 
+    def is_as_known(self) -> bool:
+        """See `ReadableStore.is_as_known`."""
+        ...
+
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         """Put a row in place of what is there, with a number that no row ever had."""
         ...
@@ -152,7 +156,11 @@ class EntryStore:
         ]
 
     def iter_names(self) -> Iterator[FolderEntry]:
-        return (entry for entry in self._entries.iter_names() if not self._is_hidden(entry.path))
+        passing = self._entries.passing
+        return (each for each in self._entries.iter_names() if passing not in each.path or not self._is_hidden(each.path))
+
+    def is_as_known(self) -> bool:
+        return self._entries.is_as_known()
 
     def is_accessible(self, path: MemoryPath, mode: int) -> bool:  # noqa: ARG002 - all is readable
         """Whether anything is there."""

@@ -47,6 +47,9 @@ class _DictEntries:
     def iter_names(self) -> Iterator[FolderEntry]:
         return (FolderEntry(node.path, node.kind, node.size, node.mtime_ns) for node in self.list_below(""))
 
+    def is_as_known(self) -> bool:
+        return False
+
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         self._numbers += 1
         attributes = attributes.fill(Attributes(NEW_MODES.get(kind), time.time_ns()))

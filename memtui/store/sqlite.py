@@ -29,7 +29,21 @@ LOCK = "-lock"
 """What the name of the writers' lock, beside the database, ends in."""
 _BUSY_MS = 5_000
 _NODE = "number, path, kind, size, mode, mtime_ns"
-_SELECT_NAMES = "SELECT path, kind, size, mtime_ns FROM entries WHERE path > x'' ORDER BY path"
+_SELECT_NAMES = (
+    "SELECT path, kind, CASE kind WHEN 'file' THEN size ELSE 0 END, ifnull(mtime_ns, 0) FROM entries "
+    "WHERE path > x'' ORDER BY path"
+)
+_SELECT_LINK = "SELECT 1 FROM entries WHERE kind = 'link' LIMIT 1"
+_COUNTS = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM known)"
+_COMPARE_SOME = """
+SELECT max(number), max(is_unlike) FROM (
+    SELECT number, known.kind IS NOT entries.kind OR (entries.kind = 'file' AND sha256 IS NULL)
+        OR stamp IS NOT CASE entries.kind WHEN 'directory' THEN (ifnull(mode, 0) & 511) || ',' || number
+        ELSE number || ',' || CASE entries.kind WHEN 'file' THEN entries.size ELSE 0 END || ',' || ifnull(mtime_ns, 0)
+            || ',' || (ifnull(mode, 0) & 511) || ',' || number END AS is_unlike
+    FROM entries LEFT JOIN known USING (path) WHERE number > ? AND path > x'' ORDER BY number LIMIT 4000)
+"""
+"""Whether any of some rows is not as the record beside it has it: its stamp is that of `make_entry_node`."""
 _PASSING = ".memtui-passing-"
 _ERRORS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -55,6 +69,17 @@ class TableEntries:
     def __init__(self, connection: sqlite3.Connection, lock: AbstractContextManager[object] | None = None) -> None:
         self._db = connection
         self._lock = lock or threading.RLock()
+        self._is_sole, self._has_links = False, False
+
+    @contextmanager
+    def keep_links(self) -> Iterator[None]:
+        """Look only once whether any row is a link: nobody else changes the rows meanwhile."""
+        self._has_links = self.has_links()
+        self._is_sole = True
+        try:
+            yield
+        finally:
+            self._is_sole = False
 
     def make_root(self) -> None:
         """Make the row of the root, where it is not there."""
@@ -63,7 +88,7 @@ class TableEntries:
                 self.put("", EntryKind.DIRECTORY, b"", UNKNOWN)
 
     def has_links(self) -> bool:
-        return bool(self._execute("SELECT 1 FROM entries WHERE kind = 'link' LIMIT 1"))
+        return self._has_links if self._is_sole else bool(self._execute(_SELECT_LINK))
 
     def get(self, path: str) -> Node | None:
         rows = self._execute(f"SELECT {_NODE} FROM entries WHERE path = ?", (_encode(path),))
@@ -79,12 +104,19 @@ class TableEntries:
         return sorted(map(_make_node, rows), key=lambda node: node.path.split("/"))
 
     def iter_names(self) -> Iterable[FolderEntry]:
-        kinds, file = {kind.value: kind for kind in EntryKind}, EntryKind.FILE
-        for key, word, size, mtime_ns in self._execute(_SELECT_NAMES):  # without nodes: that is quicker
-            kind = kinds[word]
-            yield FolderEntry(_decode(key), kind, size if kind is file else 0, mtime_ns or 0)
+        kinds = {kind.value: kind for kind in EntryKind}  # and no nodes: that is quicker
+        rows = self._execute(_SELECT_NAMES)
+        return [FolderEntry(_decode(key), kinds[kind], size, mtime_ns) for key, kind, size, mtime_ns in rows]
+
+    def is_as_known(self) -> bool:
+        rows, known = self._execute(_COUNTS)[0]
+        last, is_unlike = 0, rows != known + 1  # the root is not in the record
+        while last is not None and not is_unlike:  # a part at a time, as nobody else can read meanwhile
+            last, is_unlike = self._execute(_COMPARE_SOME, (last,))[0]
+        return not is_unlike
 
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
+        self._has_links |= kind is EntryKind.LINK
         mode, mtime_ns = attributes.fill(Attributes(NEW_MODES.get(kind), time.time_ns()))
         rows = self._execute(
             "INSERT OR REPLACE INTO entries (path, kind, size, mode, mtime_ns, data) VALUES (?, ?, ?, ?, ?, ?) "
@@ -208,7 +240,7 @@ def _encode(path: str) -> bytes:
 
 
 def _decode(path: bytes) -> str:
-    return bytes(path).decode("utf-8", "surrogateescape")
+    return path.decode("utf-8", "surrogateescape")
 
 
 def _get_range(path: str) -> tuple[bytes, bytes]:
