@@ -25,7 +25,7 @@ _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
 _NEXT_PAUSES = (*(0.0,) * 400, *(0.0002,) * 20, *(0.0005,) * 200, 0.005)
 """For the one that is next: the others wait for it. At first it only lets others run, for about a millisecond: a writer
 that holds the lock hardly ever needs more, and to sleep and wake takes a good part of that."""
-_LONG_PAUSES = (0.0005, 0.001, 0.002, 0.004, 0.008)
+_LONG_PAUSES = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 """The same, for all, where a lock is held for as long as a server takes to answer: to wait must not keep it busy."""
 _TURN = 1
 """The byte of the lock's file that is held by who is next, besides the lock itself."""

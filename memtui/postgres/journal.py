@@ -225,7 +225,8 @@ class ServerJournal(Journal):
                 self.catch_up()
             self._has_moved = False
             try:
-                yield
+                with self.entries.keep_links():
+                    yield
             finally:
                 self._optimist = None
 
@@ -321,10 +322,9 @@ class ServerJournal(Journal):
                 self.entries.remove([path])  # what no machine has is not there, and nobody has deleted it
                 known[path] = None
                 continue
-            attributes = version.attributes
-            there = self.entries.get(path)
-            if there is None or not there.kind is version.kind is EntryKind.DIRECTORY:
-                there = self.entries.put(path, version.kind, data, attributes)
+            there = self.entries.get(path) if version.kind is EntryKind.DIRECTORY else None
+            if there is None or there.kind is not EntryKind.DIRECTORY:
+                there = self.entries.put(path, version.kind, data, version.attributes)
             known[path] = KnownPath(version, there.stamp)
         return known
 
