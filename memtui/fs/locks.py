@@ -154,7 +154,8 @@ def _lock_fairly(fd: int, deadline: float, *, is_long: bool) -> bool:
 
     The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
     """
-    in_turn, pauses = False, _LONG_PAUSES if is_long else _PAUSES
+    in_turn = False
+    pauses: Sequence[float] = _LONG_PAUSES if is_long else _PAUSES
     if _HAS_TURNS:
         with suppress(OSError):
             in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, pauses)

@@ -164,9 +164,15 @@ def open_store(place: str) -> SqliteStore:
     return read_file(update_copy(place), place)[0]
 
 
-def update_copy(place: str, state: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> str:
+def update_copy(
+    place: str,
+    state: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    *,
+    progress: Callable[[int], object] = lambda _: None,
+) -> str:
     """The path of this machine's copy, which is brought up to date. See `connect`."""
-    journal, path, _ = _open_copy(place, state, settings or Settings())
+    journal, path, _ = _open_copy(place, state, settings or Settings(), progress=progress)
     journal.close()
     return path
 

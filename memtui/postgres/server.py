@@ -394,7 +394,7 @@ _APPEND = (
 
 
 class _ByteaArray(bytes):
-    """A `bytea[]` in PostgreSQL's binary format: the driver takes an eighth of a command's time to make one of a list."""
+    """A `bytea[]` in PostgreSQL's binary format: for the driver to make it of a list took an eighth of a command."""
 
 
 class _ByteaArrayDumper(Dumper):

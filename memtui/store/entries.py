@@ -157,7 +157,8 @@ class EntryStore:
 
     def iter_names(self) -> Iterator[FolderEntry]:
         passing = self._entries.passing
-        return (each for each in self._entries.iter_names() if passing not in each.path or not self._is_hidden(each.path))
+        names = self._entries.iter_names()
+        return (each for each in names if passing not in each.path or not self._is_hidden(each.path))
 
     def is_as_known(self) -> bool:
         return self._entries.is_as_known()
