@@ -225,8 +225,7 @@ class ServerJournal(Journal):
                 self.catch_up()
             self._has_moved = False
             try:
-                with self.entries.keep_links():
-                    yield
+                yield
             finally:
                 self._optimist = None
 

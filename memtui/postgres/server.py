@@ -8,16 +8,13 @@ import contextlib
 import os
 import secrets
 import select
-import struct
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 
 from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable, Unreachable
 from memtui.postgres.dsn import Address
@@ -256,15 +253,15 @@ class Server:
             seen.seq,
             seen.hash,
             call,
-            None if seen.related is None else _pack_array(seen.related),
+            None if seen.related is None else list(seen.related),
             seen.most,
-            _pack_array([each.start for each in events]),
-            _pack_array([each.end for each in events]),
-            _pack_array([each.answer for each in events]),
-            _pack_array([each.arguments for each in events]),
-            _pack_array(map(bytes.fromhex, added.versions)),
-            _pack_array(added.versions.values()),
-            _pack_array(map(bytes.fromhex, added.removed)),
+            [each.start for each in events],
+            [each.end for each in events],
+            [each.answer for each in events],
+            [each.arguments for each in events],
+            [bytes.fromhex(sha256) for sha256 in added.versions],
+            list(added.versions.values()),
+            [bytes.fromhex(sha256) for sha256 in added.removed],
             list(added.silenced),
             release,
             retry=False,
@@ -391,32 +388,6 @@ _APPEND = (
     "SELECT * FROM memtui.append(%s, %s, %b, %b, %b::bytea[], %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
     "%b::bytea[], %b::bytea[], %b::bytea[], %b::bigint[], %s)"
 )
-
-
-class _ByteaArray(bytes):
-    """A `bytea[]` in PostgreSQL's binary format: for the driver to make it of a list took an eighth of a command."""
-
-
-class _ByteaArrayDumper(Dumper):
-    format = Format.BINARY
-    oid = 1001
-
-    def dump(self, obj: _ByteaArray) -> bytes:
-        return obj
-
-
-psycopg.adapters.register_dumper(_ByteaArray, _ByteaArrayDumper)
-_BYTEA = 17
-_LENGTH = struct.Struct(">i")
-_ARRAY_HEAD = struct.Struct(">iiIii")
-_EMPTY_ARRAY = _ByteaArray(struct.pack(">iiI", 0, 0, _BYTEA))
-
-
-def _pack_array(items: Iterable[bytes | None]) -> _ByteaArray:
-    parts = [_LENGTH.pack(-1) if item is None else _LENGTH.pack(len(item)) + item for item in items]
-    if not parts:
-        return _EMPTY_ARRAY
-    return _ByteaArray(b"".join((_ARRAY_HEAD.pack(1, 1, _BYTEA, len(parts), 1), *parts)))
 
 
 def encode_text(text: str | None) -> bytes | None:

@@ -33,7 +33,6 @@ _SELECT_NAMES = (
     "SELECT path, kind, CASE kind WHEN 'file' THEN size ELSE 0 END, ifnull(mtime_ns, 0) FROM entries "
     "WHERE path > x'' ORDER BY path"
 )
-_SELECT_LINK = "SELECT 1 FROM entries WHERE kind = 'link' LIMIT 1"
 _COUNTS = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM known)"
 _COMPARE_SOME = """
 SELECT max(number), max(is_unlike) FROM (
@@ -69,17 +68,6 @@ class TableEntries:
     def __init__(self, connection: sqlite3.Connection, lock: AbstractContextManager[object] | None = None) -> None:
         self._db = connection
         self._lock = lock or threading.RLock()
-        self._is_sole, self._has_links = False, False
-
-    @contextmanager
-    def keep_links(self) -> Iterator[None]:
-        """Look only once whether any row is a link: nobody else changes the rows meanwhile."""
-        self._has_links = self.has_links()
-        self._is_sole = True
-        try:
-            yield
-        finally:
-            self._is_sole = False
 
     def make_root(self) -> None:
         """Make the row of the root, where it is not there."""
@@ -88,7 +76,7 @@ class TableEntries:
                 self.put("", EntryKind.DIRECTORY, b"", UNKNOWN)
 
     def has_links(self) -> bool:
-        return self._has_links if self._is_sole else bool(self._execute(_SELECT_LINK))
+        return bool(self._execute("SELECT 1 FROM entries WHERE kind = 'link' LIMIT 1"))
 
     def get(self, path: str) -> Node | None:
         rows = self._execute(f"SELECT {_NODE} FROM entries WHERE path = ?", (_encode(path),))
@@ -116,7 +104,6 @@ class TableEntries:
         return not is_unlike
 
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
-        self._has_links |= kind is EntryKind.LINK
         mode, mtime_ns = attributes.fill(Attributes(NEW_MODES.get(kind), time.time_ns()))
         rows = self._execute(
             "INSERT OR REPLACE INTO entries (path, kind, size, mode, mtime_ns, data) VALUES (?, ?, ?, ?, ?, ?) "

@@ -23,14 +23,7 @@ from memtui.core.unicode import to_one_line
 from memtui.ui import frame
 from memtui.ui.controller import ControlledScreen, Controller
 from memtui.ui.frame import Header, HeaderStatus, MessageLine
-from memtui.ui.messages import (
-    DialectFound,
-    FailureReported,
-    FolderOpened,
-    NoticePosted,
-    RecordingFailed,
-    WatchingChanged,
-)
+from memtui.ui.messages import DialectFound, FailureReported, NoticePosted, RecordingFailed, WatchingChanged
 from memtui.ui.screens.panes import HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS
 from memtui.ui.session import FolderSession
 from memtui.ui.widgets.activity import ActivityView
@@ -47,8 +40,6 @@ if TYPE_CHECKING:  # loaded by the session's thread, and when a key asks for it,
     from memtui.ui.flows.undo import FlowOutcome
 
 READ_ONLY = "Read-only. Start without --read-only to edit."
-_PAINT_SECONDS = 0.05
-"""From the names to the moment in which they are surely drawn."""
 _FAILS = "Changes by other programs cannot be "
 """How the watcher begins to say that it is not slower but fails, as on a full disk."""
 
@@ -196,10 +187,6 @@ class FolderScreen(ControlledScreen[None]):
             self.show_status()
 
     # Messages of the session
-
-    @on(FolderOpened)
-    def _note_shown(self) -> None:
-        self.set_timer(_PAINT_SECONDS, self.session.note_shown)
 
     @on(WatchingChanged)
     def _show_watching(self, message: WatchingChanged) -> None:
