@@ -1,22 +1,28 @@
 """Stores that are no folder and were opened before: SQLite files, and what is on servers.
 
-Of each is said what this machine has of it on its own disk: no server is asked, and nothing is made or changed.
+Of each is said what this machine has of it on its own disk: no server is asked, but by who calls `start_updates`, and
+nothing is made or changed.
 """
 
 import os
+import threading
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from memtui import sqlite_file
-from memtui.core.errors import StateUnusable
+from memtui.core.errors import MemtuiError, StateUnusable
 from memtui.core.paths import HOSTED, ONLINE, SQLITE, format_path
 from memtui.core.settings import Settings
 from memtui.core.unicode import to_one_line
 from memtui.engine import Observer
 from memtui.fs.state import list_recent_stores, locate_record
-from memtui.memory import is_small_record, summarize_journal
+from memtui.memory import is_small_record, load_remote, summarize_journal
 from memtui.places.folders import MemoryLocation, MemoryOwner
 from memtui.places.probe import DirectoryProber
 
+UPDATE_SECONDS = 8.0
+"""How long servers have to answer before what this machine has of their stores is taken as it is."""
 _TITLES = {SQLITE: "SQLite file", HOSTED: "hosted store"}
 
 
@@ -59,6 +65,40 @@ def observe_store(place: str, *, settings: Settings | None = None) -> Observer:
     if not is_small_record(file):
         raise StateUnusable("its record on this machine is too large to be searched without opening it")
     return sqlite_file.observe_file(file, place, None, settings=settings, look=False)
+
+
+def start_updates(places: Iterable[str], *, seconds: float = UPDATE_SECONDS) -> Callable[[str], str]:
+    """Begin to bring what this machine has of stores on servers up to date, of all of them at once.
+
+    Args:
+        places: What was opened before; all that is on no server is left alone.
+        seconds: How long their servers have to answer, from now.
+
+    Returns:
+        What waits for one of them, and says why it is not up to date; empty if it is, or is on no server.
+    """
+    problems: dict[str, str] = {}
+    threads: dict[str, threading.Thread] = {}
+    deadline = time.monotonic() + seconds
+
+    def update(place: str) -> None:
+        try:
+            load_remote(place).update_copy(place)
+            problems[place] = ""
+        except (MemtuiError, OSError) as error:
+            problems[place] = str(error)
+
+    def wait(place: str) -> str:
+        if place not in threads:
+            return ""
+        threads[place].join(max(deadline - time.monotonic(), 0.0))
+        return problems.get(place, f"its server did not answer within {seconds:.0f} s")
+
+    for place in places:
+        if place.startswith(ONLINE):
+            threads[place] = threading.Thread(target=update, args=(place,), name="memtui update", daemon=True)
+            threads[place].start()
+    return wait
 
 
 def _describe_store(place: str) -> MemoryLocation:

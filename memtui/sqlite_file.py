@@ -81,17 +81,18 @@ def _require_file(path: str) -> None:
 # A file as it is at a moment, which may be this machine's copy of what is on a server.
 
 
-def read_file(path: str, place: str) -> tuple[SqliteStore, Journal]:
+def read_file(path: str, place: str, *, quietly: bool = True) -> tuple[SqliteStore, Journal]:
     """The memories in a file and their record, in memory, where neither can be changed.
 
     Args:
         path: The file.
         place: What it is shown as: the place itself, or what it is a copy of.
+        quietly: Whether its time of last access stays as it is: of a copy nobody asks for that.
 
     Raises:
         StateUnusable: It is another program's, is damaged, or cannot be used.
     """
-    known = Journal.copy_from(path, has_entries=True)
+    known = Journal.copy_from(path, has_entries=True, quietly=quietly)
     return SqliteStore(known.connection, None, title=format_path(place)), known
 
 
@@ -103,9 +104,10 @@ def observe_file(
     settings: Settings | None,
     look: bool,
     location: str | None = None,
+    quietly: bool = True,
 ) -> Observer:
     """The memories in a file, only to look at them; see `read_file`. `location` is where the record is said to be."""
-    store, known = read_file(path, place)
+    store, known = read_file(path, place, quietly=quietly)
     recorded = RecordedState(JournalSource.JOURNAL, *known.get_head(), location=format_path(location or place))
     announced = AnnouncementStore(get_state_directory(place, state))
     observer = Observer(store, known, settings=settings, announced=announced, recorded=recorded)

@@ -13,8 +13,8 @@ from memtui.cli import output
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.core.errors import LockTimeout
-from memtui.core.paths import NO_FOLDER, ONLINE, ROOT, ROOT_NAME, SQLITE, MemoryPath, format_path, resolve_place
-from memtui.fs.state import get_state_directory
+from memtui.core.paths import NO_FOLDER, ONLINE, ROOT, ROOT_NAME, SERVER, SQLITE, MemoryPath, format_path, resolve_place
+from memtui.fs.state import COPY, get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
     import argparse
@@ -80,9 +80,31 @@ def open_memory(path: str, options: Options) -> Iterator["Engine"]:
     from memtui.memory import connect  # noqa: PLC0415 - start-up: loads the engine
 
     settings = load_memory_settings(options, path)
-    with connect(path, state=options.state, read_only=options.read_only, settings=settings) as memory:
+    with _show_download(options) as progress:
+        more: dict[str, Any] = {} if progress is None else {"progress": progress}
+        memory = connect(path, state=options.state, read_only=options.read_only, settings=settings, **more)
+    with memory:
         observe_external_changes(memory)
         yield memory
+
+
+@contextmanager
+def _show_download(options: Options) -> Iterator[Callable[[int], object] | None]:
+    """A line of progress while a server's record is read: takes the number of the last event; `None` for no line."""
+    with output.show_progress_line(quiet=options.quiet) as tell:
+        yield tell and (lambda last: tell("Reading the server's record, events", last, None))
+
+
+def _resolve_and_read(given: str, options: Options) -> str:
+    """See `resolve_existing_folder`; what is on a server, and not on this machine yet, is read with a progress line."""
+    path = resolve_existing_folder(given)
+    if path.startswith(SERVER) and not os.path.exists(get_state_directory(path, options.state) / COPY):
+        with _show_download(options) as progress:
+            if progress is not None:
+                from memtui.memory import load_remote  # noqa: PLC0415 - start-up: loads the engine
+
+                load_remote(path).update_copy(path, options.state, progress=progress)
+    return path
 
 
 def observe_external_changes(memory: "Engine") -> None:
@@ -126,7 +148,7 @@ def resolve_folder(options: Options, argument: str | None = None) -> str:
     given = find_folder(options, argument)
     if given is None:
         raise NotFound("No memory folder was given, and there is no ./memories here. Use --dir DIR, or set MEMTUI_DIR")
-    return resolve_existing_folder(given)
+    return _resolve_and_read(given, options)
 
 
 def resolve_existing_folder(given: str) -> str:
@@ -173,9 +195,9 @@ def resolve_word(options: Options, word: str | None) -> tuple[str, MemoryPath]:
         or place is None
         or (is_folder and not os.path.lexists(os.path.join(folder, *place.parts)))
     ):
-        return resolve_existing_folder(word), ROOT
+        return _resolve_and_read(word, options), ROOT
     if is_folder and (word in (".", "..") or word.startswith(("./", "../", "~"))):
-        return resolve_existing_folder(word), ROOT
+        return _resolve_and_read(word, options), ROOT
     if is_folder and not word.startswith("/") and not options.quiet:
         other = f"For the folder of that name: --dir {shlex.quote(word)}"
         output.print_message(f"{word} is read as {place}, in {format_path(folder)}. {other}")

@@ -237,10 +237,11 @@ _PATIENCE, _BETWEEN = 0.5, 0.1
 @contextmanager
 def show_progress_line(
     *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Callable[[str, int, int], None] | None]:
+) -> Iterator[Callable[[str, int, int | None], None] | None]:
     """A progress line beside the output: yields a function of label, count and total, or `None`.
 
-    With a total of 0 the line is taken away, so that something else can be printed there.
+    With a total of 0 the line is taken away, so that something else can be printed there; `None` is one that is not
+    known.
     """
     if quiet or not is_terminal(sys.stderr):
         yield None
@@ -248,16 +249,16 @@ def show_progress_line(
     begun = last = clock()
     wide = 0
 
-    def tell(what: str, done: int, of: int) -> None:
+    def tell(what: str, done: int, of: int | None) -> None:
         nonlocal last, wide
         now = clock()
-        if not of:
+        if of == 0:
             erase()
             return
         if now - begun < _PATIENCE or now - last < _BETWEEN:
             return
         last = now
-        words = f"{what}: {done:,} of {of:,}"
+        words = f"{what}: {done:,}" + ("" if of is None else f" of {of:,}")
         sys.stderr.write(f"\r{words:<{wide}}")
         sys.stderr.flush()
         wide = len(words)

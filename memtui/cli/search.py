@@ -40,7 +40,7 @@ def add_search_options(parser: Parser) -> None:
     parser.add_value("-n --limit", "N", "at most N of each kind; 0: all", type=make_count_parser("number of hits"))
     parser.add_flag("-a --all", "hidden files as well")
     parser.add_flag("-0 --null", "paths only, exact, each ended by a NUL byte")
-    parser.add_flag("--everywhere", "in all folders that memtui places lists")
+    parser.add_flag("--everywhere", "in all folders and stores that memtui places lists")
 
 
 def run_search(options: Options, arguments: argparse.Namespace) -> int:

@@ -1,4 +1,5 @@
-"""`memtui search --everywhere`: one query in all memory folders of this machine, as one report by folder."""
+"""`memtui search --everywhere`: one query in all memory folders of this machine, and in the stores that were opened
+before, as one report by folder."""
 
 import argparse
 import os
@@ -21,6 +22,7 @@ from memtui.cli.search_output import (
 )
 from memtui.core.wording import format_count
 from memtui.places.folders import MemoryLocation, find_memory_folders, format_owner, format_project
+from memtui.recent_stores import find_recent_stores
 from memtui.search.query import Query
 from memtui.search.results import Scope, SearchResults
 
@@ -35,7 +37,8 @@ def search_everywhere(options: Options, arguments: argparse.Namespace, query: Qu
     require_no_folder(options, "search")
     loaded = context.load_config(options)
     context.report_setting_problems(loaded, options)
-    places = [place for place in find_memory_folders(limit=None) if place.files or not place.responds]
+    found = [*find_memory_folders(limit=None), *find_recent_stores()]
+    places = [place for place in found if place.files or not place.responds or not place.is_folder]
     if not places:
         raise NotFound("No memory folder found in the usual places. Nothing was searched. Name one: --dir DIR")
     from memtui.search.everywhere import search_folders  # noqa: PLC0415 - start-up: errors in a query come first
@@ -49,6 +52,7 @@ def search_everywhere(options: Options, arguments: argparse.Namespace, query: Qu
                 places, query, scope,
                 limit=get_limit(arguments.limit, scope), per_note=ALL, hidden=arguments.all,
                 whole_lines=not is_for_person, get_settings=lambda folder: get_config(folder).config.memory,
+                asks_servers=not options.read_only,
             ),
             start=1,
         ):  # fmt: skip
@@ -93,7 +97,7 @@ class _Report:
             self._problems[each.found.problem] = None
 
     def _print_folder(self, each: "FolderResults") -> None:
-        folder = each.place.path
+        folder = _get_address(each.place)
         if self._null:
             paths = [os.fsencode(os.path.join(folder, path)) + b"\0" for path in list_paths(each.found)]
             output.write_bytes(b"".join(paths))
@@ -129,6 +133,11 @@ def has_hits(found: SearchResults) -> bool:
     return bool(found.names.hits or found.text.notes or found.past.hits)
 
 
+def _get_address(place: MemoryLocation) -> str:
+    """The path of a folder, or the address of a store, in which no secret is shown."""
+    return place.path if place.is_folder else place.display_path
+
+
 def _format_heading(place: MemoryLocation) -> str:
     """`Claude Code  ~/.claude/projects/-app/memory  for ~/app`."""
     return "  ".join(filter(None, (format_owner(place), place.display_path, format_project(place))))
@@ -149,13 +158,13 @@ def _serialize(kept: "Sequence[FolderResults]", query: Query, searched: int) -> 
 
 
 def _serialize_found(each: "FolderResults", query: Query) -> dict[str, object]:
-    found = serialize_results(each.found, each.place.path, query.written)
+    found = serialize_results(each.found, _get_address(each.place), query.written)
     return {**found, "problem": each.found.problem or each.problem}
 
 
 def _serialize_place(place: MemoryLocation) -> dict[str, object]:
     return {
-        "folder": place.path,
+        "folder": _get_address(place),
         "owner": str(place.owner),
         "name": place.name or None,
         "project": place.project,

@@ -53,6 +53,8 @@ def find_suspects(
     new: dict[str, Node] = {}
     gone: dict[str, KnownPath] = {}
     passed: dict[str, KnownPath] = {}
+    if paths is None and store.is_as_known():
+        return []
     store.get_node(ROOT)  # raises if the folder itself is gone
     for scope in [""] if paths is None else _find_scopes(paths):
         try:

@@ -1,5 +1,6 @@
 """The record in numbers."""
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from itertools import takewhile
@@ -80,6 +81,10 @@ _TRIES = 100
 """How often the totals are read again where somebody records something just then."""
 _LOOKED_BACK = 20_000
 """How many events back a loss is looked for, when a memory is opened."""
+_LATELY = 1_000
+"""Events of which it is noted even where nothing went what was written: that may make up for what goes next."""
+_SIZES = re.compile(rb'\["file",[^,]*,(\d+)[^][]*\],\["file",[^,]*,(\d+)')
+"""The bytes of a file before and after a change, in canonical bytes: in a string, quotation marks are escaped."""
 
 
 class MassLossMonitor:
@@ -100,7 +105,11 @@ class MassLossMonitor:
         head = self._journal.get_head()[0]
         dismissed = int(self._journal.get_metadata(DISMISSED) or 0)
         if self._seen < 0:
-            self._seen = max(dismissed, head - _LOOKED_BACK, 0)
+            start = max(dismissed, head - _LOOKED_BACK, 0)
+            bodies = self._journal.iter_bodies(start, head)
+            if not any(_may_lose(body) for _, body in bodies):  # to decode them all takes long
+                start = max(start, head - _LATELY)
+            self._seen = start
             self._losses = MassLossDetector(*self._compute_totals(self._seen))
         while page := self._journal.get_events(self._seen, limit=1_000):
             self._losses.process_events(page)
@@ -148,3 +157,8 @@ class MassLossMonitor:
             known = {change.path: self._journal.get_known(change.path) for change in loss.changes}
         now = {path: each.version for path, each in known.items() if each is not None}
         return {change.path for change in loss.changes if now.get(change.path) != change.after}
+
+
+def _may_lose(body: bytes) -> bool:
+    """Whether something was deleted or lost nearly all of its text by an event; also where that is no loss."""
+    return b"],null]" in body or any(int(after) * 4 < int(before) for before, after in _SIZES.findall(body))

@@ -25,8 +25,8 @@ _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
 _NEXT_PAUSES = (*(0.0,) * 400, *(0.0002,) * 20, *(0.0005,) * 200, 0.005)
 """For the one that is next: the others wait for it. At first it only lets others run, for about a millisecond: a writer
 that holds the lock hardly ever needs more, and to sleep and wake takes a good part of that."""
-LONG_PAUSES = (0.0005, 0.001, 0.002)
-"""The same where a lock is held for as long as a server takes to answer: to wait for that must not keep it busy."""
+_LONG_PAUSES = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
+"""The same, for all, where a lock is held for as long as a server takes to answer: to wait must not keep it busy."""
 _TURN = 1
 """The byte of the lock's file that is held by who is next, besides the lock itself."""
 _UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
@@ -91,11 +91,11 @@ def hold_lock(
     locking: Locking | None = None,
     *,
     name: str = "lock",
-    pauses: Sequence[float] = _NEXT_PAUSES,
+    is_long: bool = False,
 ) -> Iterator[Locking]:
     """Hold the lock of a directory, the file `name` in it; yields its kind, by default as the file system can.
 
-    Whoever is next asks for it after `pauses`, in seconds; the last one from then on.
+    Where it `is_long`, others hold it for as long as a server takes to answer.
 
     Raises:
         LockTimeout: Another holder has it for too long.
@@ -110,7 +110,7 @@ def hold_lock(
     try:
         if locking != "record":
             fd = _open_lock_file(directory, name)
-            if _lock_fairly(fd, deadline, pauses):
+            if _lock_fairly(fd, deadline, is_long=is_long):
                 yield "flock"
                 return
             close_quietly(fd)
@@ -149,17 +149,19 @@ def _open_lock_file(directory: int, name: str) -> int:
         raise StateUnusable("The state directory was deleted.") from error
 
 
-def _lock_fairly(fd: int, deadline: float, next_pauses: Sequence[float]) -> bool:
+def _lock_fairly(fd: int, deadline: float, *, is_long: bool) -> bool:
     """Ask for `flock` in turns: a writer without a pause would never let another one in.
 
     The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
     """
     in_turn = False
+    pauses: Sequence[float] = _LONG_PAUSES if is_long else _PAUSES
     if _HAS_TURNS:
         with suppress(OSError):
-            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline)
+            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, pauses)
     try:
-        pauses = next_pauses if in_turn else _PAUSES
+        if in_turn and not is_long:
+            pauses = _NEXT_PAUSES
         return _poll_lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
     finally:
         if in_turn:

@@ -183,13 +183,16 @@ class Journal:
             begin_use(self._identity)
 
     @classmethod
-    def copy_from(cls, path: str, *, has_entries: bool = False) -> Self:
-        """A journal in memory that begins as the one at `path`, which is left alone; raises `StateUnusable`."""
+    def copy_from(cls, path: str, *, has_entries: bool = False, quietly: bool = True) -> Self:
+        """A journal in memory that begins as the one at `path`, which is left alone; raises `StateUnusable`.
+
+        Without `quietly` its time of last access may change, and that takes a third of the memory.
+        """
         journal = cls.__new__(cls)
         journal._prepare_fields(None, has_entries=has_entries)
         problem = f"The journal cannot be read: {path}"
         try:
-            journal._db = copy_to_memory(path)
+            journal._db = copy_to_memory(path, quietly=quietly)
         except (OSError, sqlite3.Error) as error:
             raise _describe_fault(problem, error) from error
         journal._prepare_or_close(problem)
@@ -286,7 +289,7 @@ class Journal:
         return {decode_path(path): only for path, only in self._query(select, (seq,))}
 
     def get_missing_paths(self) -> dict[str, int]:
-        select = "SELECT path, max(seq) FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path"
+        select = "SELECT path, max(seq) FROM touched GROUP BY path HAVING path NOT IN (SELECT path FROM known)"
         rows = self._query(select)
         return {decode_path(row[0]): row[1] for row in rows}
 

@@ -7,6 +7,7 @@ repair makes them anew from it.
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from heapq import nlargest
 from typing import Any, NamedTuple
 
 from memtui.journal.bodies import unpack_body
@@ -146,17 +147,31 @@ _LARGE = 4_096
 """Bytes of an event from which it is decoded, and not only searched."""
 
 
+_PAGE = 2_000
+_SELECT_NOTED = "SELECT (SELECT max(seq) FROM touched WHERE touched.path = known.path), path, sha256 FROM known"
+_SELECT_GONE = (
+    "SELECT max(seq), path FROM touched WHERE {where} GROUP BY path HAVING path NOT IN (SELECT path FROM known)"
+)
+
+
 def is_doubtful(query: Callable[[str], list[tuple[Any, ...]]]) -> bool:
     """Whether the table seems to say something else than the last event of a path, as far as that is seen at once.
 
     No proof that it is right, as the indexes are believed and hashes only are compared: a check proves that.
     """
-    noted = "SELECT (SELECT max(seq) FROM touched WHERE touched.path = known.path), path, sha256 FROM known"
     hashes: dict[int | None, list[tuple[str, str | None]]] = {}
-    for seq, path, sha256 in query(f"{noted} WHERE sha256 IS NOT NULL"):
-        hashes.setdefault(seq, []).append((decode_path(path), sha256.hex()))
-    gone = "SELECT max(seq) AS last, path FROM touched WHERE path NOT IN (SELECT path FROM known) GROUP BY path"
-    for seq, path in query(f"{gone} ORDER BY last DESC LIMIT {_MOST_GONE}"):
+    gone: list[tuple[int, bytes]] = []
+    after = "path IS NOT NULL"
+    while after:  # a part at a time, as nobody else can read meanwhile
+        noted = query(f"{_SELECT_NOTED} WHERE {after} ORDER BY path LIMIT {_PAGE}")
+        for seq, path, sha256 in noted:
+            if sha256 is not None:
+                hashes.setdefault(seq, []).append((decode_path(path), sha256.hex()))
+        last = noted[-1][1].hex() if len(noted) == _PAGE else ""
+        until = f" AND path <= x'{last}'" if last else ""
+        gone = nlargest(_MOST_GONE, (*gone, *query(_SELECT_GONE.format(where=after + until))))
+        after = f"path > x'{last}'" if last else ""
+    for seq, path in gone:
         hashes.setdefault(seq, []).append((decode_path(path), None))
     if None in hashes:
         return True

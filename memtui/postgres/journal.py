@@ -27,7 +27,7 @@ from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
 from memtui.core.settings import Settings
 from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
-from memtui.fs.locks import LONG_PAUSES, hold_lock
+from memtui.fs.locks import hold_lock
 from memtui.journal import chain
 from memtui.journal.deferred import DeferredEvent, DeferredEvents
 from memtui.journal.record import Intent, KnownPath
@@ -91,7 +91,7 @@ class Turn:
             if self.is_closed:
                 raise StateUnusable("The journal is closed.")
             if self._depth == 0:
-                self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name, pauses=LONG_PAUSES))
+                self._lock.enter_context(hold_lock(self._directory, self._seconds, name=self._name, is_long=True))
         except BaseException:
             self._mutex.release()
             raise
@@ -325,10 +325,9 @@ class ServerJournal(Journal):
                 self.entries.remove([path])  # what no machine has is not there, and nobody has deleted it
                 known[path] = None
                 continue
-            attributes = version.attributes
-            there = self.entries.get(path)
-            if there is None or not there.kind is version.kind is EntryKind.DIRECTORY:
-                there = self.entries.put(path, version.kind, data, attributes)
+            there = self.entries.get(path) if version.kind is EntryKind.DIRECTORY else None
+            if there is None or there.kind is not EntryKind.DIRECTORY:
+                there = self.entries.put(path, version.kind, data, version.attributes)
             known[path] = KnownPath(version, there.stamp)
         return known
 

@@ -138,7 +138,7 @@ def connect(
     journal, path, where = _open_copy(place, state, settings, offline=offline, progress=progress)
     try:
         if read_only:
-            store, known = read_file(path, place)
+            store, known = read_file(path, place, quietly=False)
             journal.close()
             return Engine(store, known, settings=settings, read_only=True, announced=AnnouncementStore(where))
         follower = Follower(journal)
@@ -156,17 +156,24 @@ def observe(
     place: str, *, state: str | os.PathLike[str] | None = None, settings: Settings | None = None, look: bool = True
 ) -> Observer:
     """The memories of this moment, only to look at them: nothing is created or changed on the server. See `connect`."""
-    return observe_file(update_copy(place, state, settings), place, state, settings=settings, look=look)
+    path = update_copy(place, state, settings)
+    return observe_file(path, place, state, settings=settings, look=look, quietly=False)
 
 
 def open_store(place: str) -> SqliteStore:
     """The memories of this moment, without their record: nothing is created or changed. See `connect`."""
-    return read_file(update_copy(place), place)[0]
+    return read_file(update_copy(place), place, quietly=False)[0]
 
 
-def update_copy(place: str, state: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> str:
+def update_copy(
+    place: str,
+    state: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    *,
+    progress: Callable[[int], object] = lambda _: None,
+) -> str:
     """The path of this machine's copy, which is brought up to date. See `connect`."""
-    journal, path, _ = _open_copy(place, state, settings or Settings())
+    journal, path, _ = _open_copy(place, state, settings or Settings(), progress=progress)
     journal.close()
     return path
 

@@ -14,7 +14,7 @@ from memtui.engine import Observer
 from memtui.fs.state import get_state_directory, make_state_test
 from memtui.journal.record import Record
 from memtui.places.folders import MemoryLocation
-from memtui.recent_stores import observe_store
+from memtui.recent_stores import observe_store, start_updates
 from memtui.search.finder import Finder
 from memtui.search.query import Query
 from memtui.search.results import Scope, SearchResults, Stop, check_cancelled, never_stop
@@ -28,7 +28,8 @@ class FolderResults:
     """What was found in one folder.
 
     Attributes:
-        problem: Why the folder, or its history, was not searched: the end of a sentence; empty if all was.
+        problem: Why the folder, its history, or what is newest in it was not searched: the end of a sentence; empty if
+            all was.
         is_searched: Whether names and texts were searched.
     """
 
@@ -49,6 +50,7 @@ def search_folders(
     whole_lines: bool = False,
     history: bool = True,
     get_settings: GetSettings | None = None,
+    asks_servers: bool = False,
     stop: Stop = never_stop,
 ) -> Iterator[FolderResults]:
     """Search folders one after the other; of each its results, also where nothing was found.
@@ -63,6 +65,7 @@ def search_folders(
         whole_lines: Whether long lines are not cut.
         history: Whether journals are read; without them only what stands in the folders is found.
         get_settings: The settings of a folder; the defaults if not given.
+        asks_servers: Whether what this machine has of stores on servers is brought up to date first.
         stop: Asked now and then whether to give up.
 
     Raises:
@@ -70,6 +73,8 @@ def search_folders(
     """
     looks = scope is Scope.PAST or bool(query.filters)  # of a folder without a journal, too
     has_state = make_state_test()
+    places = list(places)
+    wait = start_updates(place.path for place in places) if asks_servers else None
     with closing(memory_module.make_record()) as empty:
         for place in places:
             check_cancelled(stop)
@@ -79,6 +84,7 @@ def search_folders(
             try:
                 reads = history and (looks or has_state(place.path))
                 settings = get_settings(place.path) if get_settings is not None else None
+                behind = wait(place.path) if wait is not None else ""
                 with _open_to_read(place.path, settings, empty, history=reads, looks=looks) as (memory, problem):
                     finder = Finder(memory, hidden=hidden)
                     finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL, stop=stop)
@@ -92,7 +98,7 @@ def search_folders(
                 check_cancelled(stop)
                 yield FolderResults(place, problem=str(error), is_searched=False)
             else:
-                yield FolderResults(place, found, problem)
+                yield FolderResults(place, found, problem or (behind and f"searched as it was last read: {behind}"))
 
 
 def describe_unreadable(place: MemoryLocation) -> str:

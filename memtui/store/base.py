@@ -321,6 +321,10 @@ class ReadableStore(Protocol):
         """Everything in the store, each directory before what is in it, not looked at where that would cost."""
         ...
 
+    def is_as_known(self) -> bool:
+        """Whether each thing is as the record has it; `False` where that cannot be seen at once, as in a folder."""
+        ...
+
     def close(self) -> None:
         """Let go of it. Calls afterwards fail."""
         ...

@@ -55,6 +55,14 @@ class Entries(Protocol):
         """All rows below a path, each directory before what is in it."""
         ...
 
+    def iter_names(self) -> Iterable[FolderEntry]:
+        """All rows but the root's, each directory before what is in it."""
+        ...
+
+    def is_as_known(self) -> bool:
+        """See `ReadableStore.is_as_known`."""
+        ...
+
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         """Put a row in place of what is there, with a number that no row ever had."""
         ...
@@ -152,8 +160,12 @@ class EntryStore:
         ]
 
     def iter_names(self) -> Iterator[FolderEntry]:
-        for node in self.scan(ROOT):
-            yield FolderEntry(node.path, node.kind, node.size, node.mtime_ns)
+        passing = self._entries.passing
+        names = self._entries.iter_names()
+        return (each for each in names if passing not in each.path or not self._is_hidden(each.path))
+
+    def is_as_known(self) -> bool:
+        return self._entries.is_as_known()
 
     def is_accessible(self, path: MemoryPath, mode: int) -> bool:  # noqa: ARG002 - all is readable
         """Whether anything is there."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from memtui.core.attributes import UNKNOWN, Attributes
 from memtui.core.errors import LockTimeout
-from memtui.core.events import EntryKind
+from memtui.core.events import EntryKind, FolderEntry
 from memtui.store.base import Node, Transaction
 from memtui.store.entries import NEW_MODES, EntryStore, make_entry_node
 
@@ -43,6 +43,12 @@ class _DictEntries:
             (node for node, _ in tuple(self._rows.values()) if node.path.startswith(prefix) and node.path != path),
             key=lambda node: node.path.split("/"),
         )
+
+    def iter_names(self) -> Iterator[FolderEntry]:
+        return (FolderEntry(node.path, node.kind, node.size, node.mtime_ns) for node in self.list_below(""))
+
+    def is_as_known(self) -> bool:
+        return False
 
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         self._numbers += 1

@@ -403,6 +403,9 @@ class ReadOnlyFolder:
                 found.append(prefix + entry.name)
         return found
 
+    def is_as_known(self) -> bool:
+        return False
+
     def iter_names(self) -> Iterator[FolderEntry]:
         self.attach()
         for directory, entry in self.iter_raw_entries(()):

@@ -12,7 +12,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self
 
@@ -29,6 +29,20 @@ LOCK = "-lock"
 """What the name of the writers' lock, beside the database, ends in."""
 _BUSY_MS = 5_000
 _NODE = "number, path, kind, size, mode, mtime_ns"
+_SELECT_NAMES = (
+    "SELECT path, kind, CASE kind WHEN 'file' THEN size ELSE 0 END, ifnull(mtime_ns, 0) FROM entries "
+    "WHERE path > x'' ORDER BY path"
+)
+_COUNTS = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM known)"
+_COMPARE_SOME = """
+SELECT max(number), max(is_unlike) FROM (
+    SELECT number, known.kind IS NOT entries.kind OR (entries.kind = 'file' AND sha256 IS NULL)
+        OR stamp IS NOT CASE entries.kind WHEN 'directory' THEN (ifnull(mode, 0) & 511) || ',' || number
+        ELSE number || ',' || CASE entries.kind WHEN 'file' THEN entries.size ELSE 0 END || ',' || ifnull(mtime_ns, 0)
+            || ',' || (ifnull(mode, 0) & 511) || ',' || number END AS is_unlike
+    FROM entries LEFT JOIN known USING (path) WHERE number > ? AND path > x'' ORDER BY number LIMIT 4000)
+"""
+"""Whether any of some rows is not as the record beside it has it: its stamp is that of `make_entry_node`."""
 _PASSING = ".memtui-passing-"
 _ERRORS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -77,9 +91,17 @@ class TableEntries:
         rows = self._execute(f"SELECT {_NODE} FROM entries WHERE path > ? AND path < ?", _get_range(path))
         return sorted(map(_make_node, rows), key=lambda node: node.path.split("/"))
 
-    def list_names(self) -> list[tuple[bytes, str, int, int | None]]:
-        """Paths, kinds, bytes and times of all rows, each directory before what is in it: quicker than nodes."""
-        return self._execute("SELECT path, kind, size, mtime_ns FROM entries WHERE path > x'' ORDER BY path")
+    def iter_names(self) -> Iterable[FolderEntry]:
+        kinds = {kind.value: kind for kind in EntryKind}  # and no nodes: that is quicker
+        rows = self._execute(_SELECT_NAMES)
+        return [FolderEntry(_decode(key), kinds[kind], size, mtime_ns) for key, kind, size, mtime_ns in rows]
+
+    def is_as_known(self) -> bool:
+        rows, known = self._execute(_COUNTS)[0]
+        last, is_unlike = 0, rows != known + 1  # the root is not in the record
+        while last is not None and not is_unlike:  # a part at a time, as nobody else can read meanwhile
+            last, is_unlike = self._execute(_COMPARE_SOME, (last,))[0]
+        return not is_unlike
 
     def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
         mode, mtime_ns = attributes.fill(Attributes(NEW_MODES.get(kind), time.time_ns()))
@@ -185,13 +207,6 @@ class SqliteStore(EntryStore):
             close_quietly(self._directory)
             self._directory = -1
 
-    def iter_names(self) -> Iterator[FolderEntry]:
-        kinds, file = {kind.value: kind for kind in EntryKind}, EntryKind.FILE
-        for key, word, size, mtime_ns in self._table.list_names():
-            path, kind = bytes(key).decode("utf-8", "surrogateescape"), kinds[word]
-            if not self._is_hidden(path):
-                yield FolderEntry(path, kind, size if kind is file else 0, mtime_ns or 0)
-
     @contextmanager
     def begin_transaction(self, seconds: float, *, optimistic: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         """See `Store.begin_transaction`. The lock is a file of its own beside the database."""
@@ -204,12 +219,15 @@ class SqliteStore(EntryStore):
 
 def _make_node(row: tuple[Any, ...]) -> Node:
     number, path, kind, size, mode, mtime_ns = row
-    relative = bytes(path).decode("utf-8", "surrogateescape")
-    return make_entry_node(relative, EntryKind(kind), size, Attributes(mode, mtime_ns), number)
+    return make_entry_node(_decode(path), EntryKind(kind), size, Attributes(mode, mtime_ns), number)
 
 
 def _encode(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
+
+
+def _decode(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
 
 
 def _get_range(path: str) -> tuple[bytes, bytes]:

@@ -7,6 +7,7 @@ Python by itself looks through the newest objects only, while the application ru
 """
 
 import gc
+import sys
 import time
 import weakref
 from collections.abc import Callable
@@ -46,7 +47,7 @@ class GarbageSchedule:
         self.input_at = 0.0
         """The moment of the last input, in seconds of the monotonic clock."""
         self._most = 0.0
-        """Objects that are left out before some of them are taken for garbage."""
+        """Blocks of memory before some of what is left out is taken for garbage: to count objects takes far longer."""
         self._left: Callable[[], MessagePump | None] = lambda: None
         """The screen that was left last, while it is there."""
         self._thresholds_before: tuple[int, int, int] | None = None
@@ -89,7 +90,7 @@ class GarbageSchedule:
         elif (seconds := self._next_at - time.monotonic()) > 0:
             self._timer = self._app.set_timer(seconds, self._collect)
         elif len(self._app.screen_stack) <= _STANDING_SCREENS:
-            is_full = gc.get_freeze_count() >= self._most
+            is_full = sys.getallocatedblocks() >= self._most
             if is_full and self._most:
                 gc.unfreeze()
             if self._most or self._left() is not None:  # what the start has made is no garbage: to look takes 60 ms
@@ -97,7 +98,7 @@ class GarbageSchedule:
             if self._left() is None:  # else what it holds would be left out for good
                 gc.freeze()
                 if is_full:
-                    self._most = gc.get_freeze_count() * _GROWTH
+                    self._most = sys.getallocatedblocks() * _GROWTH
         elif gc.get_count()[2]:
             self._look_through()
 

@@ -55,6 +55,8 @@ UNSEEN = 20_000
 """Events that are searched at most for unseen changes."""
 _PAGE = 5_000
 _RETRY_SECONDS = 2.0
+_SHOWN_SECONDS = 1.0
+"""How long looking for changes and losses waits for the names to be on the screen: it would take half of a core."""
 _CLOCK_US = 60_000_000
 """Microseconds by which the clock may be behind the last event before it is worth a word."""
 _PROMPT_BYTES = 200_000_000
@@ -126,6 +128,7 @@ class FolderSession:
         self._loss: MassLoss | None = None
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self._shown = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memtui-session", daemon=True)
 
     def start(self) -> None:
@@ -135,9 +138,14 @@ class FolderSession:
     def stop(self) -> None:
         """Stop the threads and close the engine. Returns when all is closed."""
         self._stopping.set()
+        self._shown.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
+
+    def note_shown(self) -> None:
+        """The names are on the screen: what is done behind them may begin."""
+        self._shown.set()
 
     def save_view_state(self, view: "FolderViewState") -> None:
         """Remember a view of the folder, from a worker; a read-only session leaves no trace."""
@@ -264,6 +272,7 @@ class FolderSession:
         try:
             engine = self._open()
             try:
+                self._shown.wait(_SHOWN_SECONDS)
                 self._start_watching(engine)
                 self._start_approval_server()
                 self._ask_about_proposals(engine)

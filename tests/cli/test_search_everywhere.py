@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 import memtui
+from memtui import recent_stores
 from memtui.cli import main, search_many
+from memtui.fs.state import COPY, get_state_directory, remember_folder
 from memtui.places.folders import find_memory_folders
 from memtui.places.probe import DirectoryProber
+from memtui.sqlite_file import connect as connect_file
 from tests.cli.conftest import CLAUDE, Run
 
 Ask = Callable[..., tuple[int, list[str], str]]
@@ -191,3 +194,45 @@ def test_a_dead_disk_is_said_and_waited_for_once(home: Path, ask: Ask, monkeypat
     assert (code, lines) == (0, [f"{home}/.codex/memories/memory_summary.md:2:deploy with make"])
     assert "~/.claude/projects/-srv-app/memory was not searched: the disk does not respond.\n" in err
     assert len(waiting) == 1
+
+
+@pytest.mark.usefixtures("home")
+def test_stores_that_were_opened_before_are_searched_as_well(ask: Ask, tmp_path: Path) -> None:
+    create = {"command": "create", "path": "/memories/plan.md", "file_text": "deploy by hand\n"}
+    with memtui.open(f"sqlite:{tmp_path}/team.db") as memory:
+        assert not memory.execute(create, actor=CLAUDE).is_error
+    away = f"postgres://me@/app?host={tmp_path}/nowhere&store=team"
+    where = get_state_directory(away)
+    where.mkdir(parents=True)
+    with connect_file(f"sqlite:{where / COPY}", state=where) as memory:
+        assert not memory.execute(create, actor=CLAUDE).is_error
+    remember_folder(where, away)
+    code, lines, err = ask("hand")
+    assert code == 0
+    assert sorted(lines) == [f"{away}/plan.md:1:deploy by hand", f"sqlite:{tmp_path}/team.db/plan.md:1:deploy by hand"]
+    assert f"{away}: searched as it was last read: The server cannot be reached" in err
+    assert "team.db: searched" not in err
+    code, _, err = ask("hand", "--read-only")
+    assert (code, "searched as it was last read" in err) == (0, False)
+    code, lines, _ = ask("hand", "--json")
+    document = json.loads("\n".join(lines))
+    assert away in {each["folder"] for each in document["folders"]}
+
+
+def test_a_server_that_does_not_answer_is_waited_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = threading.Event()
+
+    class Silent:
+        @staticmethod
+        def update_copy(place: str) -> str:
+            answers.wait()
+            return place
+
+    monkeypatch.setattr(recent_stores, "load_remote", lambda _: Silent)
+    places = ["postgres://a@/b", "anthropic:memstore_1", "sqlite:team.db"]
+    try:
+        wait = recent_stores.start_updates(places, seconds=0.01)
+        assert [wait(place) for place in places] == [*["its server did not answer within 0 s"] * 2, ""]
+    finally:
+        answers.set()
+    assert [recent_stores.start_updates(places)(place) for place in places] == ["", "", ""]

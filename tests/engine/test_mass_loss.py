@@ -9,6 +9,7 @@ import pytest
 
 import memtui
 from memtui.core.errors import FolderMissing
+from memtui.engine import stats
 from memtui.store.folder import FolderStore
 from tests.conftest import set_clock
 
@@ -63,6 +64,24 @@ def test_a_loss_is_known_to_whoever_opens_the_folder_later(plain_world: Any) -> 
     with memtui.open(plain_world.folder, state=plain_world.state) as memory:
         assert memory.loss is None
         assert len(memory.history.find_deleted()) == 8
+
+
+@pytest.mark.parametrize("text", [None, "x"])
+def test_a_loss_before_much_else_is_known_to_whoever_opens_the_folder_later(
+    plain_world: Any, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    monkeypatch.setattr(stats, "_LATELY", 1)
+    fill(plain_world)
+    for path in sorted(plain_world.folder.rglob("*.md")):
+        path.unlink() if text is None else path.write_text(text)
+    plain_world.main.reconcile()
+    for number in range(5):
+        plain_world.put(f"later{number}.md", "")
+        plain_world.main.reconcile()
+    with memtui.open(plain_world.folder, state=plain_world.state) as memory:
+        loss = memory.loss
+        assert loss is not None
+        assert (loss.deleted, loss.emptied) == ((8, 0) if text is None else (0, 8))
 
 
 def test_what_stands_there_again_is_left_as_it_is(folder_world: Any) -> None:

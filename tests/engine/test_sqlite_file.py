@@ -231,3 +231,28 @@ def test_a_change_that_fails_half_way_leaves_everything_as_it_was(tmp_path: Path
         with store.begin_transaction(1) as transaction, pytest.raises(OSError, match="Input/output error"):
             transaction.write(of("a/b/f"), b"x", expected=None)
         assert list(store.scan(of(""))) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE entries SET mtime_ns = mtime_ns + 1 WHERE path = x'612f622e6d64'",
+        "UPDATE entries SET mode = 493 WHERE path = x'61'",
+        "UPDATE entries SET size = 5 WHERE path = x'612f622e6d64'",
+        "UPDATE entries SET number = 100 WHERE path = x'61'",
+        "UPDATE entries SET kind = 'link' WHERE path = x'612f622e6d64'",
+        "UPDATE entries SET path = x'63' WHERE path = x'612f622e6d64'",
+        "DELETE FROM entries WHERE path = x'612f622e6d64'",
+        "INSERT INTO entries (path, kind, size, data) VALUES (x'63', 'file', 0, x'')",
+        "UPDATE known SET sha256 = NULL WHERE path = x'612f622e6d64'",
+    ],
+)
+def test_only_where_every_row_is_as_it_was_recorded_there_is_nothing_to_look_for(place: str, change: str) -> None:
+    with memtui.open(place) as engine:
+        create(engine, "a/b.md", "one\n")
+        create(engine, "c.md", "two\n")
+        assert engine.execute({"command": "delete", "path": "/memories/c.md"}, actor=ME).is_error is False
+        assert engine.store.is_as_known()
+        with contextlib.closing(sqlite3.connect(place.removeprefix("sqlite:"), isolation_level=None)) as other:
+            other.execute(change)
+        assert not engine.store.is_as_known()

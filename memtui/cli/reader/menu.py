@@ -18,6 +18,7 @@ from memtui.core.mass_loss import describe_loss
 from memtui.core.paths import format_path
 from memtui.core.wording import SPOKEN, format_by_actor, format_count, format_size
 from memtui.places.folders import MemoryLocation, MemoryOwner, find_memory_folders, format_owner, format_project
+from memtui.recent_stores import find_recent_stores
 
 if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
@@ -31,6 +32,8 @@ _RECENT = 200
 _PAUSE = 0.5
 """Seconds between two looks at the journal."""
 
+_FOLDERS_TITLE = "Which memory folder? Found on this machine:"
+_TITLE = "Which memory folder or store? Found on this machine, and opened before:"
 _Action = Callable[[ReaderSession], None]
 
 
@@ -75,10 +78,11 @@ def run_reader(
 
 
 def _choose_folder(dialog: Prompter) -> str | None:
-    places = find_memory_folders()
+    places = [*find_memory_folders(), *find_recent_stores()]
     while True:
         choices = [(_describe_folder(place), place.path) for place in places]
-        title = "Which memory folder? Found on this machine:" if places else "No memory folder was found here."
+        title = _TITLE if any(not place.is_folder for place in places) else _FOLDERS_TITLE
+        title = title if places else "No memory folder was found here."
         other = {"p": ("to type a path", "")}
         chosen = dialog.choose(title, choices, others=other, known=False, enter="Enter quits")
         if chosen is None:

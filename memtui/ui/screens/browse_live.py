@@ -24,6 +24,8 @@ from memtui.ui.widgets.tree.outline import SortOrder
 
 _INDEXES = ("MEMORY.md", "README.md")
 """Notes that say what is in a folder: the first one is shown when the folder is opened for the first time."""
+_PAINT_SECONDS = 0.05
+"""From the names to the moment in which they are surely drawn."""
 _MOST_FRESH = 100
 """Rows that are new, at most: more than a third of any terminal."""
 LAST_SEQ_KEY = "browse.last"
@@ -117,6 +119,7 @@ class LiveController(FolderController):
         self.screen.show_counts(self.files.outline.files, None)
         self.screen.show_titles()
         self.app.post_message(FolderShown())
+        self.screen.set_timer(_PAINT_SECONDS, self.session.note_shown)
         self._edit.report_drafts()
 
     @on(EventsRecorded)

@@ -82,6 +82,7 @@ class ConversationController(ConversationScreenController):
 
     @on(FolderOpened)
     def _start_requested_chat(self) -> None:
+        self.session.note_shown()
         self.start_chat(self._session_request)
 
     @controller_work(thread=True, exclusive=True, group="begin", exit_on_error=False)

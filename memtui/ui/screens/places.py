@@ -94,7 +94,8 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
         Binding("tab", "complete", "complete", id="places.complete", tooltip="Complete the path", priority=True),
         Binding("slash", "search", "search all", id="places.search",
                 tooltip="Search names and texts of all folders and stores", priority=True),
-        Binding("f6", "watch", "watch", id="places.watch", tooltip="Watch the folders in the background: on/off"),
+        Binding("f6", "watch", "watch", id="places.watch",
+                tooltip="Watch folders and stores in the background: on/off"),
         Binding("escape", "dismiss", "back", id="places.back", tooltip="Close the list"),
     ]  # fmt: skip
     AUTO_FOCUS = "Input"
@@ -201,29 +202,29 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             return self._home.reader.read(place.path)
 
     def _read_changed(self, path: str) -> None:
-        """Read a folder that changed, in the thread that watches it; the next search finds one gone."""
+        """Read a place that changed, in the thread that watches it; the next search finds one gone."""
         place = next((each for each in self._folders if each.path == path), None)
         if place is not None and not self._stops.is_set():
             with DirectoryProber() as reach:
-                now = refresh_folder(place, reach)
+                now = refresh_folder(place, reach) if place.is_folder else refresh_store(place, reach)
             if now is not None:
                 self._call(self._show_facts, now, self._read_facts(now))
         self._call(self._show_watched)
 
     def _show_watched(self) -> None:
-        """Say in the header how many folders are watched, and below the list whether that of the cursor is not."""
+        """Say in the header how many places are watched, and below the list whether that of the cursor is not."""
         if not self.is_attached:
             return
-        count, folders = len(self._watcher.paths), sum(place.is_folder for place in self._folders)
-        words = f"watching {count:,} of {folders:,}" if self._home.watches and folders else ""
+        count, places = len(self._watcher.paths), len(self._folders)
+        words = f"watching {count:,} of {places:,}" if self._home.watches and places else ""
         self.query_one(Header).status = HeaderStatus("home", live=words, follow=False)
         self._show_path()
 
     def _show_watching(self) -> None:
-        """Say whether folders are watched in the background, and how that is changed."""
+        """Say whether folders and stores are watched in the background, and how that is changed."""
         key = label_key("places.watch")
         self.query_one(MessageLine).show_message(
-            f"Watching folders with a journal and small ones, at most {MOST_FOLDERS}. {key} stops it."
+            f"Watching stores, folders with a journal and small ones, at most {MOST_FOLDERS}. {key} stops it."
             if self._home.watches
             else f"Folders are not watched in the background. {key} watches them."
         )
@@ -391,7 +392,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
             self.dismiss(FolderChoice(DEMO))
 
     def action_watch(self) -> None:
-        """Watch the folders in the background, or stop."""
+        """Watch the folders and stores in the background, or stop."""
         self._home.watches = not self._home.watches
         self._show_watching()
         self._scrolled.set()  # the thread that reads them sets the watches

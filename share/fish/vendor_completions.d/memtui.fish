@@ -26,7 +26,7 @@ complete -c memtui -n '__fish_seen_subcommand_from search' -l past -d 'only line
 complete -c memtui -n '__fish_seen_subcommand_from search' -s n -l limit -x -d 'at most N of each kind; 0: all'
 complete -c memtui -n '__fish_seen_subcommand_from search' -s a -l all -d 'hidden files as well'
 complete -c memtui -n '__fish_seen_subcommand_from search' -s 0 -l null -d 'paths only, exact, each ended by a NUL byte'
-complete -c memtui -n '__fish_seen_subcommand_from search' -l everywhere -d 'in all folders that memtui places lists'
+complete -c memtui -n '__fish_seen_subcommand_from search' -l everywhere -d 'in all folders and stores that memtui places lists'
 complete -c memtui -n 'not __fish_seen_subcommand_from ls show search stats places home demo graph links orphans observations recent context schema suggest log diff blame origin import-transcripts audit review verify export undo redo restore mv cp rm merge split protect prune redact copy mirror chat run mcp hook serve replay config doctor admin completion help' -a stats -d 'count events, versions and bytes'
 complete -c memtui -n '__fish_seen_subcommand_from stats' -s n -l top -x -d 'how many paths and actors; default 10'
 complete -c memtui -n '__fish_seen_subcommand_from stats' -a '(__fish_complete_directories)'

@@ -455,6 +455,22 @@ def test_a_folder_is_chosen_where_none_is_named(talk: Talk, folder: Path, monkey
     assert "files" not in talk("", where=None).partition("Enter quits")[2]
 
 
+def test_a_store_that_was_opened_before_can_be_chosen(
+    talk: Talk, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.chdir(folder)
+    with memtui.open(f"sqlite:{tmp_path}/team.db") as memory:
+        create = {"command": "create", "path": "/memories/plan.md", "file_text": "deploy by hand\n"}
+        assert not memory.execute(create, actor=CLAUDE).is_error
+    heard = talk("2", "files", where=None)
+    assert (
+        "Which memory folder or store? Found on this machine, and opened before:\n1. ~/memories, 3 files\n2. " in heard
+    )
+    assert "team.db, SQLite file, 1 file\n" in heard
+    assert "1. plan.md" in heard
+
+
 def test_a_folder_that_goes_away_ends_it_with_a_sentence(talk: Talk, folder: Path, tmp_path: Path) -> None:
     editor = editor_that(f"Path({str(folder)!r}).rename({str(tmp_path / 'away')!r})", tmp_path)
     with pytest.raises(FolderMissing):
