@@ -18,6 +18,7 @@ from memtui.watch import FolderWatcher
 from tests import pg_server
 from tests.bench.memories import Memories
 from tests.bench.table import Row, middle, nearly_worst, seconds, within
+from tests.bench.terminal import Terminal, memtui
 
 WRITERS, STORES, COMMANDS = 64, 16, 60
 RATE = 1_000.0
@@ -29,6 +30,10 @@ DELAY_LIMIT = 0.3
 _WARM = 5
 _PAUSE = 0.3
 _PAGE = 2_000
+_DRAWN = 0.05
+"""Seconds until all of the first names are drawn."""
+_AREA = 10_000
+"""Notes in each directory of the first level."""
 _ACTOR = Agent("bench")
 _SETTINGS = Settings(lock_seconds=60)
 _TIMES = struct.Struct("qd")
@@ -145,6 +150,17 @@ def _measure_opening(place: str, top: Path, events: int, notes: int) -> Iterator
             list(engine.journal.get_events(engine.get_head()[0] - 100))
             times.append(time.perf_counter() - began)
     yield within(f"{what}, again", middle(times), OPEN_LIMIT)
+    named, moved = [], []
+    for number in range(_WARM + 1):
+        with Terminal(memtui(place, top / "state")) as terminal:
+            named.append(terminal.when(f"note-{notes - 1}") - terminal.started)
+            terminal.rest(_DRAWN)
+            mark = terminal.mark
+            moved.append(-terminal.press("k") + terminal.when(f"note-{notes - 2}", after=mark))
+            if number == 0:
+                terminal.settle()  # the first one compiles
+    also = f" (the first key {seconds(middle(moved[1:]))})"
+    yield within(f"{what}, on the screen", middle(named[1:]), OPEN_LIMIT, also=also)
 
 
 def _fill(place: str, events: int, notes: int) -> None:
@@ -155,7 +171,7 @@ def _fill(place: str, events: int, notes: int) -> None:
             page, texts = [], {}
             for number in range(seq, min(seq + _PAGE, events)):
                 note, turn = number % notes, number // notes
-                path = f"area-{note // 10_000}/topic-{note // 100}/note-{note}.md"
+                path = f"area-{note // _AREA}/topic-{note // 100}/note-{note}.md"
                 data, before = (f"# Note {note}\n\nturn {each}\n".encode() for each in (turn, turn - 1))
                 was = Version(EntryKind.FILE, sha256(before), len(before)) if turn else None
                 change = Change(path, was, Version(EntryKind.FILE, sha256(data), len(data)))

@@ -162,8 +162,8 @@ class Terminal:
         return int(re.findall(rf"{name}:\s+(\d+) kB", status)[0])
 
 
-def memtui(folder: Path, state: Path, *verb: str) -> list[str]:
-    """The words that browse a folder, or that open it with a verb."""
+def memtui(folder: Path | str, state: Path, *verb: str) -> list[str]:
+    """The words that browse a folder or a store, or that open it with a verb."""
     return ["-m", "memtui", *verb, "--state", str(state), str(folder)]
 
 

@@ -102,6 +102,7 @@ def test_its_store_hands_out_no_transaction(observer: Observer) -> None:
         "find_inodes",
         "get_node",
         "is_accessible",
+        "is_as_known",
         "is_temporary_name",
         "iter_names",
         "iter_raw_entries",
