@@ -89,7 +89,7 @@ def _compile_rules() -> None:
         regexes = [regex for key, regex in _walk_strings(tomllib.loads(file.read_text())) if key in _KEYS]
         ruleset._compile_regexes([{"regexes": regexes}])
     for phrase in phrases.load_phrases():
-        for name in ("_negation", "_exclusion", "_stems" if phrase._lists else "pattern"):
+        for name in ("_negation", "_exclusion", "_denial", "_continuation", "_stems" if phrase._lists else "pattern"):
             getattr(phrase, name)
     for form in tokens._load_index().forms:
         assert form.pattern

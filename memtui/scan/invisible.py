@@ -103,8 +103,8 @@ def find_invisible(text: str) -> Iterator[Spot]:
     lone: list[int] = []
     for found in _INVISIBLE.finditer(text):
         run = found.group()
-        if run == "\ufe0f" and not HIDDEN.match(text, found.start()):
-            continue  # an emoji
+        if run == "\ufe0f" and (not HIDDEN.match(text, found.start()) or _stands_alone(text, found)):
+            continue  # an emoji, or what is left where one was taken away
         has_bidi = has_bidi or _BIDI.search(run) is not None
         if len(run) == 1 and "\U000e0100" <= run <= "\U000e01ef" and not _is_variant(text, found.start()):
             lone.append(found.start())
@@ -119,6 +119,12 @@ def find_invisible(text: str) -> Iterator[Spot]:
         yield Spot("hidden", "variation-selectors", lone[0], lone[-1] + 1, words)
     if has_bidi:
         yield from islice(_find_bidirectional(text), _MOST)
+
+
+def _stands_alone(text: str, found: re.Match[str]) -> bool:
+    """Whether neither a letter nor a digit is beside it."""
+    start, end = found.span()
+    return not text[max(0, start - 1) : start].isalnum() and not text[end : end + 1].isalnum()
 
 
 def _judge_run(text: str, found: re.Match[str]) -> Iterator[Spot]:

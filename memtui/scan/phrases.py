@@ -128,6 +128,16 @@ class Phrase:
         return re.compile(f"(?:{_join_stems(self._not_before)}){unless}{gap}") if self._not_before else None
 
     @cached_property
+    def _denial(self) -> re.Pattern[str] | None:
+        """What makes the first stem harmless, right before it."""
+        return re.compile(f"(?:{join_lines(self._table['denied'])})\\Z") if "denied" in self._table else None
+
+    @cached_property
+    def _continuation(self) -> re.Pattern[str] | None:
+        """What makes the first stem harmless, right behind it."""
+        return re.compile(join_lines(self._table["continued"])) if "continued" in self._table else None
+
+    @cached_property
     def _exclusion(self) -> re.Pattern[str] | None:
         return re.compile(_join_stems(self._not_within)) if self._not_within else None
 
@@ -142,10 +152,19 @@ class Phrase:
             last = min(end, first.end() + self._within)
             stop = self._end.search(text, first.end(), last)
             last = stop.start() if stop is not None else last
+            begin, last = _narrow_to_cell(text, first, begin, last)
+            if self._is_denied(text, begin, first):
+                continue
             spans = self._combine(text, first.span(), begin, last)
             if spans is not None and not self._is_negated(text, begin, spans):
                 yield spans
                 until = spans[1]
+
+    def _is_denied(self, text: str, begin: int, first: re.Match[str]) -> bool:
+        """Whether what stands right before or behind the first stem makes it something harmless."""
+        if self._denial is not None and self._denial.search(text, begin, first.start()):
+            return True
+        return self._continuation is not None and self._continuation.match(text, first.end()) is not None
 
     def _combine(self, text: str, first: tuple[int, int], begin: int, last: int) -> tuple[int, int] | None:
         low, high = first
@@ -161,6 +180,14 @@ class Phrase:
         if self._negation is not None and self._negation.search(text, begin, span[0]):
             return True
         return self._exclusion is not None and self._exclusion.search(text, *span) is not None
+
+
+def _narrow_to_cell(text: str, first: re.Match[str], begin: int, last: int) -> tuple[int, int]:
+    """What of a sentence is in one cell, where its line is a row of a table that begins with a bar."""
+    if not text[text.rfind("\n", 0, first.start()) + 1 : first.start()].lstrip(" \t>").startswith("|"):
+        return begin, last
+    bar = text.find("|", first.end(), last)
+    return max(begin, text.rfind("|", begin, first.start()) + 1), bar if bar >= 0 else last
 
 
 def _make_kind(words: list[str]) -> Kind:

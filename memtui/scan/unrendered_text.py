@@ -119,6 +119,8 @@ def _judge_comment(words: str, start: int, end: int, what: str, *, is_closed: bo
         return None
     if is_closed and not (orders and " " in words.strip()) and _get_pattern("directive").match(words):
         return None
+    if is_closed and _get_pattern("pragma").match(words):
+        return None
     if not is_closed:
         about = f"{what} that is not shown, and never closed: all that follows is hidden"
     elif orders:
@@ -134,7 +136,8 @@ def _choose_comment_rule(words: str, *, gives_orders: bool, is_closed: bool) -> 
         return "html-comment"
     if len(words.strip()) <= _LONGEST_REMARK:
         return "html-remark"
-    return "html-comment" if next(find_orders(words), None) is not None else "html-passage"
+    stated = _get_pattern("renewal").sub(" ", words)
+    return "html-comment" if next(find_orders(stated), None) is not None else "html-passage"
 
 
 def _blank_upkeep(words: str) -> str:
@@ -185,6 +188,8 @@ def _find_front_matter_comments(text: str) -> Iterator[Spot]:
     """Comments in the front matter that speak to an assistant: of the others nearly all say how to fill it in."""
     end = text.find("\n---", 3, _NOT_SHOWN)
     for found in islice(_get_pattern("hashed").finditer(text, 3, max(end, 3)), _MOST):
+        if _get_pattern("pragma").match(found["words"]):
+            continue
         if gives_orders(found["words"]) and _get_pattern("model").search(found["words"]):
             words = f"a comment in the front matter, which tells its reader to do something: {_quote(found['words'])}"
             yield _build_spot("html-comment", *found.span("words"), words)
