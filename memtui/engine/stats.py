@@ -83,7 +83,7 @@ _LOOKED_BACK = 20_000
 """How many events back a loss is looked for, when a memory is opened."""
 _LATELY = 1_000
 """Events of which it is noted even where nothing went what was written: that may make up for what goes next."""
-_SIZES = re.compile(rb'\["file",[^,]*,(\d+)[^][]*\],\["file",[^,]*,(\d+)')
+_SIZES = re.compile(rb'\["file",[^,]{1,80},(\d{1,18})[^][]{0,80}\],\["file",[^,]{1,80},(\d{1,18})')
 """The bytes of a file before and after a change, in canonical bytes: in a string, quotation marks are escaped."""
 
 

@@ -41,6 +41,7 @@ _BREAKS = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a2
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9A-Fa-f]{2,6})|([0-9]{2,7}))|(lrm|rlm|zwj|zwnj|shy|ZeroWidthSpace|NoBreak));")
 _FEWEST_SELECTORS = 4
 """Variation selectors one behind the other, or behind letters that have no variants, that hold no picture any more."""
+_MOST_STRAYS = 8  # selectors that emojis left behind; more could be a text, by where they stand
 _MOST = 500  # spots of one kind that are yielded; a note of more is not looked through one by one
 _SHOWN = 160  # characters that are shown of words that were hidden
 
@@ -98,13 +99,16 @@ def find_invisible(text: str) -> Iterator[Spot]:
         yield from islice(_find_references(text), _MOST)
     if text.isascii():
         return
-    count = 0
+    count = strays = 0
     has_bidi = False
     lone: list[int] = []
     for found in _INVISIBLE.finditer(text):
         run = found.group()
-        if run == "\ufe0f" and (not HIDDEN.match(text, found.start()) or _stands_alone(text, found)):
-            continue  # an emoji, or what is left where one was taken away
+        if run == "\ufe0f" and not HIDDEN.match(text, found.start()):
+            continue  # an emoji
+        if run == "\ufe0f" and strays < _MOST_STRAYS and _stands_alone(text, found):
+            strays += 1  # what is left where an emoji was taken away
+            continue
         has_bidi = has_bidi or _BIDI.search(run) is not None
         if len(run) == 1 and "\U000e0100" <= run <= "\U000e01ef" and not _is_variant(text, found.start()):
             lone.append(found.start())

@@ -89,6 +89,7 @@ HIDDEN = (
     Labelled("invisible-character", "the \ufe0fplan"),
     Labelled("invisible-character", "- \ufe0f\ufe0f ready"),
     Labelled("invisible-character", "- \ufe0f\ufe0e ready"),
+    Labelled("invisible-character", "- \ufe0f -- \ufe0f - \ufe0f\n" * 3),
     Labelled("invisible-character", "- \ufe0e ready"),
     Labelled("invisible-character", "the plan" + bits("obey", "\u200d", "\u2060") + " is ready"),
     Labelled("invisible-character", "ig\u2060nore"),
