@@ -125,9 +125,9 @@ def compare_entries(ledger: Ledger, batch: Sequence[Suspect], read: Mapping[str,
     """
     for suspect in batch:
         node, content = read[suspect.path]
-        is_kept = isinstance(content, FileContent) and len(content.data) <= limit
+        data = content.data if isinstance(content, FileContent) and len(content.data) <= limit else None
         try:
-            ledger.compare_path(node.path, node, content.data if is_kept else None)  # type: ignore[union-attr]
+            ledger.compare_path(node.path, node, data)
         except (OSError, SymlinkEscape):
             continue  # not ours to look at, or changing just now
 
