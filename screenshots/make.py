@@ -265,6 +265,7 @@ async def _browsing(picture: Picture, folder: Path) -> AsyncIterator[Pilot[int]]
         await until(
             pilot, lambda: picture.empty or (picture.wiped and not picture.live) or bool(screen.note.document.source)
         )
+        await until(pilot, lambda: not picture.linked or screen.last_seq > 0)  # the graph is of what is recorded
         if picture.wiped:
             _wipe(folder)
             await until(pilot, lambda: bool(screen.query("#loss")))

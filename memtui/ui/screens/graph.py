@@ -103,10 +103,11 @@ class GraphScreen(GraphOverlayScreen):
 
     @on(_SummaryRead)
     def _show_summary(self, message: _SummaryRead) -> None:
+        before = self._summary
         self._summary, self._types, self._is_loaded = message.summary, message.types, True
         self.groups.show(count_groups(message.summary))
         self._show_group(keep=message.again)
-        if not message.again:
+        if before is None or before.roots != message.summary.roots:
             roots = ", ".join(map(to_one_line, message.summary.roots[:3]))
             self.message.show_message(f"Reached from {roots}." if roots else "Nothing loads in each session here.")
         notes, links = message.summary.notes, message.summary.links

@@ -119,3 +119,13 @@ async def test_a_folder_without_links_says_so(opened: Opening) -> None:
         await app.wait_for(lambda: "No observations." in app.text)
         await app.press("q", "q", "W", "j", "enter", "q", "O", "q", "w", "q")
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen))
+
+
+async def test_where_notes_are_reached_from_is_said_anew_when_it_changes(opened: Opening) -> None:
+    async with opened({"a.md": "nothing\n"}) as app:
+        screen = await graph(app)
+        assert screen.message.text == "Nothing loads in each session here."
+        with app.engine() as engine:
+            command = {"command": "create", "path": "/memories/MEMORY.md", "file_text": "[[a]]\n"}
+            engine.execute(command, actor=Agent("Claude"))
+        await app.wait_for(lambda: screen.message.text == "Reached from MEMORY.md.", "the root")
