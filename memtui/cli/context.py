@@ -14,7 +14,7 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error
 from memtui.core.errors import LockTimeout
 from memtui.core.paths import NO_FOLDER, ONLINE, ROOT, ROOT_NAME, SERVER, SQLITE, MemoryPath, format_path, resolve_place
-from memtui.fs.state import COPY, get_state_directory
+from memtui.fs.state import COPY, UNFINISHED, get_state_directory
 
 if TYPE_CHECKING:  # for start-up cost: the browser needs the folder and the settings alone
     import argparse
@@ -96,9 +96,10 @@ def _show_download(options: Options) -> Iterator[Callable[[int], object] | None]
 
 
 def _resolve_and_read(given: str, options: Options) -> str:
-    """See `resolve_existing_folder`; what is on a server, and not on this machine yet, is read with a progress line."""
+    """See `resolve_existing_folder`; what is on a server, and not all on this machine, is read with a progress line."""
     path = resolve_existing_folder(given)
-    if path.startswith(SERVER) and not os.path.exists(get_state_directory(path, options.state) / COPY):
+    where = get_state_directory(path, options.state) if path.startswith(SERVER) else None
+    if where is not None and (not os.path.exists(where / COPY) or os.path.exists(where / UNFINISHED)):
         with _show_download(options) as progress:
             if progress is not None:
                 from memtui.memory import load_remote  # noqa: PLC0415 - start-up: loads the engine

@@ -136,6 +136,8 @@ APPROVAL_SOCKET = "asked.sock"
 """Where a memtui that shows the folder is asked, in the same directory: a hook looks for it before it loads more."""
 COPY = "copy.db"
 """This machine's copy of a store on a server, in the state directory of that store."""
+UNFINISHED = "copy.unfinished"
+"""There as long as that copy was never as far as the server."""
 _FILE = "folder"
 _JOURNAL = "journal.db"
 _MOST = 20

@@ -15,7 +15,7 @@ from memtui.core.events import WatchMode, WatchStatus
 from memtui.core.paths import format_path
 from memtui.core.settings import Settings
 from memtui.engine import Engine, Observer
-from memtui.fs.state import COPY, get_state_directory, make_private_directory, remember_folder
+from memtui.fs.state import COPY, UNFINISHED, get_state_directory, make_private_directory, remember_folder
 from memtui.journal.announcements import AnnouncementStore
 from memtui.journal.files import CopyFollower, FollowedFiles
 from memtui.postgres.dsn import parse_address
@@ -192,13 +192,17 @@ def _open_copy(
     try:
         make_private_directory(where)
         remember_folder(where, place)
-        path = str(where / COPY)
+        path, unfinished = str(where / COPY), where / UNFINISHED
+        if not os.path.exists(path):
+            unfinished.touch(0o600)
         journal = ServerJournal(path, Server(address, seconds=settings.lock_seconds), settings)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
         raise StateUnusable(f"The state directory {format_path(where)} cannot be used: {reason}.") from error
     try:
         journal.catch_up(progress=progress)
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
     except BaseException as error:
         if offline and isinstance(error, ServerUnusable) and journal.get_head()[0]:
             return journal, path, where

@@ -9,8 +9,10 @@ import pytest
 
 import memtui
 from memtui import copying
+from memtui.cli import main, output
 from memtui.core.errors import MemoryClosed, StateUnusable, Unreachable
 from memtui.engine import Engine
+from memtui.fs.state import UNFINISHED
 from memtui.postgres.admin import Admin, Grant
 from memtui.postgres.dsn import parse_address
 from memtui.postgres.journal import ServerJournal
@@ -65,8 +67,26 @@ def test_a_machine_that_reads_a_store_first_says_how_far_it_is_and_may_leave(pla
 
     with pytest.raises(MemoryClosed, match="left"):
         connect(place, state=tmp_path / "three", progress=leave)
+    assert (tmp_path / "three" / UNFINISHED).exists()
     with memtui.open(place, state=tmp_path / "three") as engine:
         assert read_all(engine) == {"a.md": b"one\n", "b.md": b"two\n"}
+    assert not (tmp_path / "three" / UNFINISHED).exists()
+
+
+def test_a_verb_after_a_download_that_was_left_says_how_far_it_is(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("is_terminal", lambda _: True), ("_PATIENCE", 0.0), ("_BETWEEN", 0.0)):
+        monkeypatch.setattr(output, name, value)
+    here = tmp_path / "here"
+    connect(place, state=here).close()
+    with memtui.open(place, state=tmp_path / "one") as engine:
+        create(engine, "a.md", "one\n")
+    (here / UNFINISHED).touch()
+    assert main(["ls", "--dir", place, "--state", str(here)]) == 0
+    assert "Reading the server's record, events: 1" in capsys.readouterr().err
+    assert main(["ls", "--dir", place, "--state", str(here)]) == 0
+    assert "Reading" not in capsys.readouterr().err
 
 
 def test_what_one_machine_writes_the_other_reads(machines: tuple[Engine, Engine]) -> None:
