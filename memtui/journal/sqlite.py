@@ -682,8 +682,14 @@ class Journal:
         )
 
     def _mark_damaged(self, error: StateUnusable) -> StateUnusable:
-        """Leave word for whoever opens the journal next, if it is damaged: looking at all of it takes long."""
+        """Leave word for whoever opens the journal next, if it is damaged: looking at all of it takes long.
+
+        What a newer memtui has recorded since this one opened the journal is no damage.
+        """
         if isinstance(error, JournalDamaged) and self._path is not None:
+            with contextlib.suppress(sqlite3.Error):
+                if self._db.execute("PRAGMA user_version").fetchone()[0] > VERSION:
+                    return StateUnusable(NEWER)
             with contextlib.suppress(OSError):
                 os.close(os.open(self._path + _SUSPECT, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         return error

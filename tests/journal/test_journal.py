@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.core.errors import StateUnusable
+from memtui.core.errors import JournalDamaged, StateUnusable
 from memtui.core.events import Agent, sha256
 from memtui.journal import chain
 from memtui.journal.bodies import unpack_body
@@ -82,6 +82,19 @@ def test_a_newer_schema_is_refused_with_a_sentence(journal: Journal, path: str) 
             StateUnusable, match=r"^The journal was written by a newer memtui\. Update memtui to use it\.$"
         ):
             opening(path)
+
+
+def test_what_a_newer_memtui_records_meanwhile_is_no_damage(journal: Journal, path: str) -> None:
+    journal.append_events([EVENT])
+    raw(path, "INSERT INTO events VALUES (2, x'09', zeroblob(32))")
+    with pytest.raises(JournalDamaged):
+        journal.get_events()
+    assert Path(f"{path}.suspect").exists()
+    Path(f"{path}.suspect").unlink()
+    raw(path, "PRAGMA user_version = 99")
+    with pytest.raises(StateUnusable, match="written by a newer memtui"):
+        journal.get_events()
+    assert not Path(f"{path}.suspect").exists()
 
 
 @pytest.mark.parametrize(
