@@ -93,7 +93,7 @@ END $$;
 -- there is none, which it is not told apart.
 CREATE FUNCTION memtui.enter(wanted text, use text, OUT id integer, OUT tenant integer, OUT head bigint, OUT hash bytea,
         OUT agent text)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE plpgsql AS $$
 DECLARE granted memtui.grants;
 BEGIN
     SELECT * INTO granted FROM memtui.grants AS g
@@ -174,7 +174,7 @@ CREATE FUNCTION memtui.append(store text, base bigint, expected bytea, command b
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entered record; previous bytea; first bigint; last bigint; amount integer := cardinality(starts); signed bytea;
-    body bytea; bodies bytea[] := '{}'; hashes bytea[] := '{}'; is_heard bytea;
+    body bytea; is_heard bytea;
 BEGIN
     entered := memtui.enter(store, CASE WHEN gone <> '{}' OR silenced <> '{}' THEN 'redact' ELSE 'write' END);
     PERFORM pg_advisory_xact_lock(1835363700, entered.id);
@@ -216,14 +216,12 @@ BEGIN
         END IF;
         body := starts[i] || last::text::bytea || ends[i];
         previous := sha256(previous || body);
-        bodies[i] := body;
-        hashes[i] := previous;
+        INSERT INTO memtui.events VALUES (entered.tenant, entered.id, last, body, previous,
+            CASE WHEN i = amount THEN append.command END);
+        IF answers[i] IS NOT NULL OR arguments[i] IS NOT NULL THEN
+            INSERT INTO memtui.texts VALUES (entered.tenant, entered.id, last, answers[i], arguments[i]);
+        END IF;
     END LOOP;
-    INSERT INTO memtui.events
-        SELECT entered.tenant, entered.id, first - 1 + n, b, h, CASE WHEN n = amount THEN append.command END
-        FROM unnest(bodies, hashes) WITH ORDINALITY AS rows (b, h, n);
-    INSERT INTO memtui.texts SELECT entered.tenant, entered.id, first - 1 + n, a, g
-        FROM unnest(answers, arguments) WITH ORDINALITY AS rows (a, g, n) WHERE a IS NOT NULL OR g IS NOT NULL;
     FOR i IN 1 .. cardinality(shas) LOOP
         IF sha256(data[i]) <> shas[i] THEN
             RAISE EXCEPTION 'a text is not what its hash says' USING ERRCODE = 'MT005';
@@ -244,7 +242,8 @@ BEGIN
     IF release THEN -- that of this transaction holds until others can see what it added
         PERFORM memtui.release(entered.id);
     END IF;
-    RETURN QUERY SELECT 'added', last, previous, is_heard, NULL::bytea, NULL::bytea;
+    sort := 'added'; number := last; one := previous; two := is_heard;
+    RETURN NEXT;
     IF first > base + 1 THEN
         RETURN QUERY SELECT * FROM memtui.read_between(entered.id, base, first - 1);
     END IF;
