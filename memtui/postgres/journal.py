@@ -24,14 +24,16 @@ from memtui.core.errors import (
     UnsettledChange,
 )
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
+from memtui.core.guards import GUARDS
 from memtui.core.settings import Settings
 from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
 from memtui.journal import chain
 from memtui.journal.deferred import DeferredEvent, DeferredEvents
-from memtui.journal.record import Intent, KnownPath
-from memtui.journal.sqlite import Journal, WriteTransaction
+from memtui.journal.record import FolderTotals, Intent, KnownPath
+from memtui.journal.schema import NOTING
+from memtui.journal.sqlite import Glance, Journal, WriteTransaction
 from memtui.postgres.server import (
     PAGE,
     Added,
@@ -51,6 +53,12 @@ if TYPE_CHECKING:
     from memtui.journal.verify_report import RepairReport
 
 _RING_SECONDS = 0.02
+_LOOK = f"""
+SELECT seq, hash, files, bytes, EXISTS (SELECT 1 FROM intents), EXISTS (SELECT 1 FROM entries WHERE kind = 'link'),
+    (SELECT ifnull(max(seq), 0) FROM events WHERE {NOTING})
+FROM totals LEFT JOIN (SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1)
+"""
+"""The row of a `Glance`."""
 _MOST_CHANGES = 64
 """Changes of an event up to which others may have added events that have nothing to do with it."""
 
@@ -174,6 +182,17 @@ class _Abandoned(Exception):
     """What is made in a transaction is taken back."""
 
 
+class _CopyEntries(TableEntries):
+    """The memories in a copy."""
+
+    def __init__(self, journal: "ServerJournal") -> None:
+        super().__init__(journal._db, journal._lock)
+        self._journal = journal
+
+    def has_links(self) -> bool:
+        return self._journal.has_links()
+
+
 class ServerJournal(Journal):
     """See `Record`. What is read is what this machine knows; `catch_up` asks the server for what is new.
 
@@ -193,7 +212,7 @@ class ServerJournal(Journal):
         self._noted.has_first_look = False  # a machine's, and no event's: each looks at its own copy
         self.server = server
         self.turn = Turn(path, settings.lock_seconds, self._end_turn)
-        self.entries = TableEntries(self._db, self._lock)
+        self.entries: TableEntries = _CopyEntries(self)
         self._settings = settings
         self._pending: _Pending | None = None
         self._is_busy = False
@@ -221,21 +240,52 @@ class ServerJournal(Journal):
         """
         with self.turn:
             self.deferred.flush()
-            if self.has_intents():
+            glance = self._look()
+            if glance.has_intents:
                 self.lock_server()  # what is finished must not be overtaken
             elif optimistic:
                 self._optimist = threading.get_ident()
             else:
                 self.catch_up()
             self._has_moved = False
+            self._glance = glance if optimistic and not glance.has_intents else None
             try:
                 yield
             finally:
-                self._optimist = None
+                self._optimist = self._glance = None
+
+    def _look(self) -> Glance:
+        row = self._execute(_LOOK, doing="read")[0]
+        return Glance(row[0] or 0, row[1] or chain.START, *row[2:])
 
     @property
     def is_current(self) -> bool:  # type: ignore[override]  # which nobody sets
         return self._optimist != threading.get_ident()
+
+    # Reading
+
+    def has_intents(self) -> bool:
+        glance = self._glance
+        return super().has_intents() if glance is None else glance.has_intents
+
+    def get_totals(self) -> FolderTotals:
+        glance = self._glance
+        return super().get_totals() if glance is None else FolderTotals(glance.files, glance.bytes)
+
+    def has_links(self) -> bool:
+        """Whether there is any link among the memories."""
+        glance = self._glance
+        return TableEntries.has_links(self.entries) if glance is None else glance.has_links
+
+    def get_metadata(self, name: str) -> str | None:
+        glance = self._glance
+        if glance is None or name not in GUARDS:
+            return super().get_metadata(name)
+        return self._noted.get_value(name, glance.newest_noted)
+
+    def _read_head(self) -> tuple[int, bytes]:
+        glance = self._glance
+        return super()._read_head() if glance is None else (glance.seq, glance.hash)
 
     # Reading from the server
 

@@ -10,6 +10,7 @@ from psycopg.pq import ExecStatus
 
 BOOL, BYTEA, INT8, INT4, TEXT, BYTEAS, INT8S = 16, 17, 20, 23, 25, 1001, 1016
 """Numbers of types."""
+_NAME_BYTES = 63
 _NO_BYTES = b"\xff\xff\xff\xff"
 
 
@@ -18,15 +19,14 @@ class PreparedCall:
 
     Args:
         connection: In autocommit mode. Nothing else may use it meanwhile.
-        name: By which the connection knows the plan.
-        sql: Its parameters are `$1` and so on.
+        sql: Its parameters are `$1` and so on. It is also the name of the plan, in its first 63 bytes.
         types: The numbers of their types.
     """
 
-    def __init__(self, connection: psycopg.Connection[Any], name: bytes, sql: bytes, types: Sequence[int]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], sql: str, types: Sequence[int]) -> None:
         self._connection = connection
-        self._name = name
-        self._sql = sql
+        self._sql = sql.encode("utf-8")
+        self._name = self._sql[:_NAME_BYTES]
         self._types = types
         self._formats = [1] * len(types)
         self._calls = 0

@@ -10,7 +10,7 @@ import secrets
 import select
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
@@ -261,7 +261,8 @@ class Server:
         """Add events, or be told what became of the same call before."""
         events = added.events
         release = release and self._is_locked
-        values = (
+        rows = self._call(
+            _APPEND,
             self._store,
             encode_int(seen.seq),
             seen.hash,
@@ -277,8 +278,8 @@ class Server:
             encode_array(map(bytes.fromhex, added.removed)),
             encode_array(map(encode_int, added.silenced), INT8),
             b"\1" if release else b"\0",
+            retry=False,
         )
-        rows = self._ask(lambda _: self._appending.run(values), retry=False)
         outcome, number, hash, heard, *_ = rows[0]
         news = _make_news([((sort or b"").decode("ascii"), decode_int(each), *rest) for sort, each, *rest in rows[1:]])
         if outcome == b"overtaken":
@@ -330,12 +331,8 @@ class Server:
 
     # Inside
 
-    def _call(self, sql: str, *values: object, retry: bool = True) -> list[tuple[Any, ...]]:
-        """The rows of a statement. See `_ask`."""
-        return self._ask(lambda connection: connection.execute(sql, values, binary=True).fetchall(), retry=retry)
-
-    def _ask(self, ask: Callable[[psycopg.Connection[Any]], _Result], *, retry: bool) -> _Result:
-        """What is asked on the connection; again on another one where it only asks, and its connection had gone."""
+    def _call(self, sql: str, *values: Any, retry: bool = True) -> list[tuple[Any, ...]]:
+        """The rows of a statement. One that only asks is asked again where its connection had gone."""
         with self._lock:
             was_open = self._connection is not None
             self._was_sent = False
@@ -347,15 +344,17 @@ class Server:
                         self._drop()  # nothing is in doubt: it went before anything was sent
                     if self._connection is None:
                         self._connection = self._connect()
-                        self._appending = PreparedCall(self._connection, b"memtui.append", _APPEND, _APPEND_TYPES)
+                        self._appending = PreparedCall(self._connection, _APPEND, _APPEND_TYPES)
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
                         self._check_schema(self._connection)
                     self._was_sent = True
-                    return ask(self._connection)
+                    if sql is _APPEND:
+                        return self._appending.run(values)
+                    return self._connection.execute(sql, values, binary=True).fetchall()
             except Unreachable:
                 self._drop()
                 if retry and was_open:
-                    return self._ask(ask, retry=False)
+                    return self._call(sql, *values, retry=False)
                 raise
 
     def _check_schema(self, connection: psycopg.Connection[Any]) -> None:
@@ -403,7 +402,7 @@ def _is_gone(connection: psycopg.Connection[Any]) -> bool:
 
 
 _GET_NUMBER = "SELECT * FROM memtui.get_number(%s)"
-_APPEND = b"SELECT * FROM memtui.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+_APPEND = "SELECT * FROM memtui.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
 _APPEND_TYPES = (TEXT, INT8, BYTEA, BYTEA, BYTEAS, INT4, *(BYTEAS,) * 7, INT8S, BOOL)
 
 
