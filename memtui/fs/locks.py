@@ -152,7 +152,7 @@ def _open_lock_file(directory: int, name: str) -> int:
 
 
 class _LongWait:
-    """How long this process waited for a lock of a server's, hence how long it will: to look again costs a processor."""
+    """How long this process waited for a lock that is held long, from which it guesses when to look again."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -175,10 +175,10 @@ def _lock_fairly(fd: int, deadline: float, *, is_long: bool) -> bool:
     in_turn = False
     if _HAS_TURNS:
         with suppress(OSError):
-            pauses = _turn_wait if is_long else _PAUSES
-            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, pauses)
+            turns = _turn_wait if is_long else _PAUSES
+            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, turns)
     try:
-        pauses = _long_wait if is_long else _NEXT_PAUSES if in_turn else _PAUSES
+        pauses: Sequence[float] | _LongWait = _long_wait if is_long else _NEXT_PAUSES if in_turn else _PAUSES
         return _poll_lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
     finally:
         if in_turn:
@@ -193,9 +193,7 @@ def _set_turn_lock(fd: int, kind: int) -> None:
     fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, _TURN, 1, 0))
 
 
-def _poll_lock(
-    ask: Callable[[], None], deadline: float, pauses: "Sequence[float] | _LongWait" = _PAUSES
-) -> bool:
+def _poll_lock(ask: Callable[[], None], deadline: float, pauses: "Sequence[float] | _LongWait" = _PAUSES) -> bool:
     """Ask for a lock, ever less often: there is no time limit of its own. `False` where there is no such lock."""
     attempt, began = 0, time.monotonic()
     while True:

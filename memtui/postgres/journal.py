@@ -8,8 +8,10 @@ the copy was looked at. If they touched what the plan follows from, nothing is a
 import contextlib
 import json
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,7 +48,7 @@ from memtui.postgres.server import (
     Server,
     encode_text,
 )
-from memtui.store.base import ConcurrentChange
+from memtui.store.base import ConcurrentChange, Node
 from memtui.store.sqlite import LOCK, TableEntries
 
 if TYPE_CHECKING:
@@ -183,14 +185,48 @@ class _Abandoned(Exception):
 
 
 class _CopyEntries(TableEntries):
-    """The memories in a copy."""
+    """The memories in a copy; what was seen of them in a turn is not looked up again before something is changed.
 
-    def __init__(self, journal: "ServerJournal") -> None:
-        super().__init__(journal._db, journal._lock)
-        self._journal = journal
+    Attributes:
+        seen: The rows that were looked up, by path; `None` where others may change them, or where they were changed.
+        sees_links: Whether any row is a link, where that is known as long.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, lock: AbstractContextManager[object]) -> None:
+        super().__init__(connection, lock)
+        self.forget()
+
+    def forget(self) -> None:
+        self.seen: dict[str, Node | None] | None = None
+        self.sees_links: bool | None = None
 
     def has_links(self) -> bool:
-        return self._journal.has_links()
+        known = self.sees_links
+        return super().has_links() if known is None else known
+
+    def get(self, path: str) -> Node | None:
+        seen = self.seen
+        if seen is None:
+            return super().get(path)
+        if path not in seen:
+            seen[path] = super().get(path)
+        return seen[path]
+
+    def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
+        self.forget()
+        return super().put(path, kind, data, attributes)
+
+    def set_attributes(self, node: Node, attributes: Attributes) -> None:
+        self.forget()
+        super().set_attributes(node, attributes)
+
+    def remove(self, paths: Collection[str]) -> None:
+        self.forget()
+        super().remove(paths)
+
+    def move(self, old: str, new: str) -> None:
+        self.forget()
+        super().move(old, new)
 
 
 class ServerJournal(Journal):
@@ -212,7 +248,7 @@ class ServerJournal(Journal):
         self._noted.has_first_look = False  # a machine's, and no event's: each looks at its own copy
         self.server = server
         self.turn = Turn(path, settings.lock_seconds, self._end_turn)
-        self.entries: TableEntries = _CopyEntries(self)
+        self.entries = _CopyEntries(self._db, self._lock)
         self._settings = settings
         self._pending: _Pending | None = None
         self._is_busy = False
@@ -248,11 +284,14 @@ class ServerJournal(Journal):
             else:
                 self.catch_up()
             self._has_moved = False
-            self._glance = glance if optimistic and not glance.has_intents else None
+            if self._optimist is not None:
+                self._glance = glance
+                self.entries.seen, self.entries.sees_links = {}, bool(glance.has_links)
             try:
                 yield
             finally:
                 self._optimist = self._glance = None
+                self.entries.forget()
 
     def _look(self) -> Glance:
         row = self._execute(_LOOK, doing="read")[0]
@@ -271,11 +310,6 @@ class ServerJournal(Journal):
     def get_totals(self) -> FolderTotals:
         glance = self._glance
         return super().get_totals() if glance is None else FolderTotals(glance.files, glance.bytes)
-
-    def has_links(self) -> bool:
-        """Whether there is any link among the memories."""
-        glance = self._glance
-        return TableEntries.has_links(self.entries) if glance is None else glance.has_links
 
     def get_metadata(self, name: str) -> str | None:
         glance = self._glance
