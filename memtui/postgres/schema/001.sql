@@ -90,7 +90,7 @@ BEGIN
 END $$;
 
 -- The store that a role may use in a way, and the only name that the role signs with there, if any. MT003: it may not, or
--- there is none, which it is not told apart.
+-- there is none, which it is not told apart. It runs with the rights and the search path of the function that calls it.
 CREATE FUNCTION memtui.enter(wanted text, use text, OUT id integer, OUT tenant integer, OUT head bigint, OUT hash bytea,
         OUT agent text)
     LANGUAGE plpgsql AS $$
@@ -174,7 +174,7 @@ CREATE FUNCTION memtui.append(store text, base bigint, expected bytea, command b
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entered record; previous bytea; first bigint; last bigint; amount integer := cardinality(starts); signed bytea;
-    body bytea; is_heard bytea;
+    body bytea; bodies bytea[] := '{}'; hashes bytea[] := '{}'; is_heard bytea;
 BEGIN
     entered := memtui.enter(store, CASE WHEN gone <> '{}' OR silenced <> '{}' THEN 'redact' ELSE 'write' END);
     PERFORM pg_advisory_xact_lock(1835363700, entered.id);
@@ -216,12 +216,14 @@ BEGIN
         END IF;
         body := starts[i] || last::text::bytea || ends[i];
         previous := sha256(previous || body);
-        INSERT INTO memtui.events VALUES (entered.tenant, entered.id, last, body, previous,
-            CASE WHEN i = amount THEN append.command END);
-        IF answers[i] IS NOT NULL OR arguments[i] IS NOT NULL THEN
-            INSERT INTO memtui.texts VALUES (entered.tenant, entered.id, last, answers[i], arguments[i]);
-        END IF;
+        bodies[i] := body;
+        hashes[i] := previous;
     END LOOP;
+    INSERT INTO memtui.events
+        SELECT entered.tenant, entered.id, first - 1 + n, b, h, CASE WHEN n = amount THEN append.command END
+        FROM unnest(bodies, hashes) WITH ORDINALITY AS rows (b, h, n);
+    INSERT INTO memtui.texts SELECT entered.tenant, entered.id, first - 1 + n, a, g
+        FROM unnest(answers, arguments) WITH ORDINALITY AS rows (a, g, n) WHERE a IS NOT NULL OR g IS NOT NULL;
     FOR i IN 1 .. cardinality(shas) LOOP
         IF sha256(data[i]) <> shas[i] THEN
             RAISE EXCEPTION 'a text is not what its hash says' USING ERRCODE = 'MT005';
