@@ -158,7 +158,9 @@ class _LongWait:
         self._last = 0.0
 
     def choose_pause(self, waited: float) -> float:
-        return min(max(_LONG_SHORTEST, waited / 4, _LONG_SHARE * self._last - waited), _LONG_LONGEST)
+        """For how long it need not be looked again: until most of the last wait is over, then ever longer."""
+        apart = abs(_LONG_SHARE * self._last - waited)
+        return min(max(_LONG_SHORTEST, apart, min(self._last, waited) / 4), _LONG_LONGEST)
 
     def note(self, waited: float) -> None:
         self._last = waited
