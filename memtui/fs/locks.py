@@ -25,8 +25,10 @@ _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
 _NEXT_PAUSES = (*(0.0,) * 400, *(0.0002,) * 20, *(0.0005,) * 200, 0.005)
 """For the one that is next: the others wait for it. At first it only lets others run, for about a millisecond: a writer
 that holds the lock hardly ever needs more, and to sleep and wake takes a good part of that."""
-_LONG_PAUSES = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
-"""The same, for all, where a lock is held for as long as a server takes to answer: to wait must not keep it busy."""
+_LONG_SHORTEST, _LONG_LONGEST = 0.0005, 0.032
+"""Pauses in seconds where a lock is held for as long as a server takes to answer: see `_LongWait`."""
+_LONG_SHARE = 0.75
+"""The part of the last wait for such a lock for which the next one is not looked at."""
 _TURN = 1
 """The byte of the lock's file that is held by who is next, besides the lock itself."""
 _UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
@@ -149,19 +151,36 @@ def _open_lock_file(directory: int, name: str) -> int:
         raise StateUnusable("The state directory was deleted.") from error
 
 
+class _LongWait:
+    """How long this process waited for a lock that is held long, from which it guesses when to look again."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def choose_pause(self, waited: float) -> float:
+        """For how long it need not be looked again: until most of the last wait is over, then ever longer."""
+        apart = abs(_LONG_SHARE * self._last - waited)
+        return min(max(_LONG_SHORTEST, apart, min(self._last, waited) / 4), _LONG_LONGEST)
+
+    def note(self, waited: float) -> None:
+        self._last = waited
+
+
+_turn_wait, _long_wait = _LongWait(), _LongWait()
+
+
 def _lock_fairly(fd: int, deadline: float, *, is_long: bool) -> bool:
     """Ask for `flock` in turns: a writer without a pause would never let another one in.
 
     The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
     """
     in_turn = False
-    pauses: Sequence[float] = _LONG_PAUSES if is_long else _PAUSES
     if _HAS_TURNS:
         with suppress(OSError):
-            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, pauses)
+            turns = _turn_wait if is_long else _PAUSES
+            in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, turns)
     try:
-        if in_turn and not is_long:
-            pauses = _NEXT_PAUSES
+        pauses: Sequence[float] | _LongWait = _long_wait if is_long else _NEXT_PAUSES if in_turn else _PAUSES
         return _poll_lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
     finally:
         if in_turn:
@@ -176,16 +195,21 @@ def _set_turn_lock(fd: int, kind: int) -> None:
     fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, _TURN, 1, 0))
 
 
-def _poll_lock(ask: Callable[[], None], deadline: float, pauses: Sequence[float] = _PAUSES) -> bool:
+def _poll_lock(ask: Callable[[], None], deadline: float, pauses: "Sequence[float] | _LongWait" = _PAUSES) -> bool:
     """Ask for a lock, ever less often: there is no time limit of its own. `False` where there is no such lock."""
-    attempt = 0
+    attempt, began = 0, time.monotonic()
     while True:
         try:
             ask()
         except BlockingIOError:
-            if time.monotonic() >= deadline:
+            now = time.monotonic()
+            if now >= deadline:
                 raise _make_lock_timeout() from None
-            if pause := pauses[min(attempt, len(pauses) - 1)]:
+            if isinstance(pauses, _LongWait):
+                pause = pauses.choose_pause(now - began)
+            else:
+                pause = pauses[min(attempt, len(pauses) - 1)]
+            if pause:
                 time.sleep(pause)
             else:
                 os.sched_yield()
@@ -195,6 +219,8 @@ def _poll_lock(ask: Callable[[], None], deadline: float, pauses: Sequence[float]
                 raise
             return False
         else:
+            if isinstance(pauses, _LongWait):
+                pauses.note(time.monotonic() - began)
             return True
 
 

@@ -55,8 +55,14 @@ class NotedValues:
         """Whether any event notes something."""
         return bool(self._query(f"SELECT 1 FROM events WHERE {NOTING} LIMIT 1", ()))
 
-    def get_value(self, name: str) -> str | None:
-        """The value under a name; `None` if no event has said one."""
+    def get_value(self, name: str, newest: int | None = None) -> str | None:
+        """The value under a name; `None` if no event has said one.
+
+        Args:
+            newest: The number of the last event that notes something, where that is known: 0 for none.
+        """
+        if newest is not None and newest == self._until and not self.is_legacy:
+            return self._values.get(name)
         with self._lock:
             if self.is_legacy and name in GUARDS:
                 kept = self._query("SELECT value FROM notes WHERE name = ?", (name,))

@@ -13,7 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from memtui.core.attributes import read_stamp
 from memtui.core.errors import JournalDamaged, StateUnusable
@@ -96,6 +96,7 @@ class WriteTransaction:
                 journal._durable = self._durable
             journal._db.execute("BEGIN IMMEDIATE")
             journal._check_file_identity()
+            journal._glance = None
             if self._flush and journal.deferred.is_waiting:
                 self._taken = journal.deferred.take_along()
                 if self._taken:
@@ -135,6 +136,24 @@ class WriteTransaction:
             journal._lock.release()
 
 
+class Glance(NamedTuple):
+    """What a journal is at a moment, from one statement.
+
+    Attributes:
+        seq: The number of the last event.
+        hash: Its hash.
+        newest_noted: The number of the last event that notes something about guards, or 0.
+    """
+
+    seq: int
+    hash: bytes
+    files: int
+    bytes: int
+    has_intents: bool
+    has_links: bool
+    newest_noted: int
+
+
 class _Overtaken(Exception):
     """Another event was recorded since the intent was."""
 
@@ -157,6 +176,8 @@ class Journal:
     _must_sync = False
     _is_open = True
     _has_entries: bool
+    _glance: Glance | None = None
+    """What this is until something is written, where nobody else can write meanwhile."""
     deferred: DeferredEvents
     """Events that are recorded in a moment."""
     files: RecordFiles

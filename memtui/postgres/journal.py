@@ -8,8 +8,10 @@ the copy was looked at. If they touched what the plan follows from, nothing is a
 import contextlib
 import json
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,14 +26,16 @@ from memtui.core.errors import (
     UnsettledChange,
 )
 from memtui.core.events import Agent, EntryKind, Event, Version, squash_changes
+from memtui.core.guards import GUARDS
 from memtui.core.settings import Settings
 from memtui.engine.moves import iter_parents
 from memtui.fs.beneath import close_quietly
 from memtui.fs.locks import hold_lock
 from memtui.journal import chain
 from memtui.journal.deferred import DeferredEvent, DeferredEvents
-from memtui.journal.record import Intent, KnownPath
-from memtui.journal.sqlite import Journal, WriteTransaction
+from memtui.journal.record import FolderTotals, Intent, KnownPath
+from memtui.journal.schema import NOTING
+from memtui.journal.sqlite import Glance, Journal, WriteTransaction
 from memtui.postgres.server import (
     PAGE,
     Added,
@@ -44,13 +48,19 @@ from memtui.postgres.server import (
     Server,
     encode_text,
 )
-from memtui.store.base import ConcurrentChange
+from memtui.store.base import ConcurrentChange, Node
 from memtui.store.sqlite import LOCK, TableEntries
 
 if TYPE_CHECKING:
     from memtui.journal.verify_report import RepairReport
 
 _RING_SECONDS = 0.02
+_LOOK = f"""
+SELECT seq, hash, files, bytes, EXISTS (SELECT 1 FROM intents), EXISTS (SELECT 1 FROM entries WHERE kind = 'link'),
+    (SELECT ifnull(max(seq), 0) FROM events WHERE {NOTING})
+FROM totals LEFT JOIN (SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1)
+"""
+"""The row of a `Glance`."""
 _MOST_CHANGES = 64
 """Changes of an event up to which others may have added events that have nothing to do with it."""
 
@@ -174,6 +184,51 @@ class _Abandoned(Exception):
     """What is made in a transaction is taken back."""
 
 
+class _CopyEntries(TableEntries):
+    """The memories in a copy; what was seen of them in a turn is not looked up again before something is changed.
+
+    Attributes:
+        seen: The rows that were looked up, by path; `None` where others may change them, or where they were changed.
+        sees_links: Whether any row is a link, where that is known as long.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, lock: AbstractContextManager[object]) -> None:
+        super().__init__(connection, lock)
+        self.forget()
+
+    def forget(self) -> None:
+        self.seen: dict[str, Node | None] | None = None
+        self.sees_links: bool | None = None
+
+    def has_links(self) -> bool:
+        known = self.sees_links
+        return super().has_links() if known is None else known
+
+    def get(self, path: str) -> Node | None:
+        seen = self.seen
+        if seen is None:
+            return super().get(path)
+        if path not in seen:
+            seen[path] = super().get(path)
+        return seen[path]
+
+    def put(self, path: str, kind: EntryKind, data: bytes, attributes: Attributes) -> Node:
+        self.forget()
+        return super().put(path, kind, data, attributes)
+
+    def set_attributes(self, node: Node, attributes: Attributes) -> None:
+        self.forget()
+        super().set_attributes(node, attributes)
+
+    def remove(self, paths: Collection[str]) -> None:
+        self.forget()
+        super().remove(paths)
+
+    def move(self, old: str, new: str) -> None:
+        self.forget()
+        super().move(old, new)
+
+
 class ServerJournal(Journal):
     """See `Record`. What is read is what this machine knows; `catch_up` asks the server for what is new.
 
@@ -193,7 +248,7 @@ class ServerJournal(Journal):
         self._noted.has_first_look = False  # a machine's, and no event's: each looks at its own copy
         self.server = server
         self.turn = Turn(path, settings.lock_seconds, self._end_turn)
-        self.entries = TableEntries(self._db, self._lock)
+        self.entries = _CopyEntries(self._db, self._lock)
         self._settings = settings
         self._pending: _Pending | None = None
         self._is_busy = False
@@ -221,21 +276,50 @@ class ServerJournal(Journal):
         """
         with self.turn:
             self.deferred.flush()
-            if self.has_intents():
+            glance = self._look()
+            if glance.has_intents:
                 self.lock_server()  # what is finished must not be overtaken
             elif optimistic:
                 self._optimist = threading.get_ident()
             else:
                 self.catch_up()
             self._has_moved = False
+            if self._optimist is not None:
+                self._glance = glance
+                self.entries.seen, self.entries.sees_links = {}, bool(glance.has_links)
             try:
                 yield
             finally:
-                self._optimist = None
+                self._optimist = self._glance = None
+                self.entries.forget()
+
+    def _look(self) -> Glance:
+        row = self._execute(_LOOK, doing="read")[0]
+        return Glance(row[0] or 0, row[1] or chain.START, *row[2:])
 
     @property
     def is_current(self) -> bool:  # type: ignore[override]  # which nobody sets
         return self._optimist != threading.get_ident()
+
+    # Reading
+
+    def has_intents(self) -> bool:
+        glance = self._glance
+        return super().has_intents() if glance is None else glance.has_intents
+
+    def get_totals(self) -> FolderTotals:
+        glance = self._glance
+        return super().get_totals() if glance is None else FolderTotals(glance.files, glance.bytes)
+
+    def get_metadata(self, name: str) -> str | None:
+        glance = self._glance
+        if glance is None or name not in GUARDS:
+            return super().get_metadata(name)
+        return self._noted.get_value(name, glance.newest_noted)
+
+    def _read_head(self) -> tuple[int, bytes]:
+        glance = self._glance
+        return super()._read_head() if glance is None else (glance.seq, glance.hash)
 
     # Reading from the server
 

@@ -18,6 +18,19 @@ from psycopg import errors
 
 from memtui.core.errors import LockTimeout, OutcomeUnknown, ServerUnusable, Unreachable
 from memtui.postgres.dsn import Address
+from memtui.postgres.prepared import (
+    BOOL,
+    BYTEA,
+    BYTEAS,
+    INT4,
+    INT8,
+    INT8S,
+    TEXT,
+    PreparedCall,
+    decode_int,
+    encode_array,
+    encode_int,
+)
 
 SCHEMA = 1
 """The newest schema of a server that this memtui knows. One that is newer by one can still be read."""
@@ -171,6 +184,7 @@ class Server:
 
     def __init__(self, address: Address, *, seconds: float = 5.0) -> None:
         self.address = address
+        self._store = address.store.encode("utf-8")
         self._seconds = seconds
         self._lock = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
@@ -249,29 +263,30 @@ class Server:
         release = release and self._is_locked
         rows = self._call(
             _APPEND,
-            self.address.store,
-            seen.seq,
+            self._store,
+            encode_int(seen.seq),
             seen.hash,
             call,
-            None if seen.related is None else list(seen.related),
-            seen.most,
-            [each.start for each in events],
-            [each.end for each in events],
-            [each.answer for each in events],
-            [each.arguments for each in events],
-            [bytes.fromhex(sha256) for sha256 in added.versions],
-            list(added.versions.values()),
-            [bytes.fromhex(sha256) for sha256 in added.removed],
-            list(added.silenced),
-            release,
+            None if seen.related is None else encode_array(seen.related),
+            encode_int(seen.most, 4),
+            encode_array([each.start for each in events]),
+            encode_array([each.end for each in events]),
+            encode_array([each.answer for each in events]),
+            encode_array([each.arguments for each in events]),
+            encode_array(map(bytes.fromhex, added.versions)),
+            encode_array(added.versions.values()),
+            encode_array(map(bytes.fromhex, added.removed)),
+            encode_array(map(encode_int, added.silenced), INT8),
+            b"\1" if release else b"\0",
             retry=False,
         )
-        (outcome, seq, hash, heard, *_), news = rows[0], _make_news(rows[1:])
-        if outcome == "overtaken":
+        outcome, number, hash, heard, *_ = rows[0]
+        news = _make_news([((sort or b"").decode("ascii"), decode_int(each), *rest) for sort, each, *rest in rows[1:]])
+        if outcome == b"overtaken":
             self._is_locked = True
             raise Overtaken(news)
         self._is_locked = self._is_locked and not release
-        return Added(seq, hash, news, bool(heard))
+        return Added(decode_int(number) or 0, hash or b"", news, bool(heard))
 
     def lock(self) -> None:
         """Keep others from adding to the store, until `unlock`. Raises `LockTimeout` or `ServerUnusable`."""
@@ -316,7 +331,7 @@ class Server:
 
     # Inside
 
-    def _call(self, sql: str, *values: object, retry: bool = True) -> list[tuple[Any, ...]]:
+    def _call(self, sql: str, *values: Any, retry: bool = True) -> list[tuple[Any, ...]]:
         """The rows of a statement. One that only asks is asked again where its connection had gone."""
         with self._lock:
             was_open = self._connection is not None
@@ -329,9 +344,12 @@ class Server:
                         self._drop()  # nothing is in doubt: it went before anything was sent
                     if self._connection is None:
                         self._connection = self._connect()
+                        self._appending = PreparedCall(self._connection, _APPEND, _APPEND_TYPES)
                         self._connection.execute(f"SET lock_timeout = {int(self._seconds * 1000)}")
                         self._check_schema(self._connection)
                     self._was_sent = True
+                    if sql is _APPEND:
+                        return self._appending.run(values)
                     return self._connection.execute(sql, values, binary=True).fetchall()
             except Unreachable:
                 self._drop()
@@ -384,10 +402,8 @@ def _is_gone(connection: psycopg.Connection[Any]) -> bool:
 
 
 _GET_NUMBER = "SELECT * FROM memtui.get_number(%s)"
-_APPEND = (
-    "SELECT * FROM memtui.append(%s, %s, %b, %b, %b::bytea[], %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], "
-    "%b::bytea[], %b::bytea[], %b::bytea[], %b::bigint[], %s)"
-)
+_APPEND = "SELECT * FROM memtui.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+_APPEND_TYPES = (TEXT, INT8, BYTEA, BYTEA, BYTEAS, INT4, *(BYTEAS,) * 7, INT8S, BOOL)
 
 
 def encode_text(text: str | None) -> bytes | None:

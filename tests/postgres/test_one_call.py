@@ -11,6 +11,7 @@ import pytest
 
 import memtui
 from memtui.core.errors import ServerUnusable
+from memtui.core.events import EntryKind, Version, sha256
 from memtui.engine import Engine
 from memtui.journal import chain
 from memtui.postgres.admin import Admin, Grant
@@ -98,16 +99,19 @@ def test_a_refusal_is_one_call(place: str, calls: list[str], name: str) -> None:
         assert len(calls) == 1
 
 
+@pytest.mark.parametrize("copy", ["two", "one"])
 @pytest.mark.parametrize("first", COMMANDS)
-def test_a_copy_that_is_old_gives_the_answers_of_one_that_is_not(server: OwnServer, tmp_path: Path, first: str) -> None:
-    """Every command of one machine after each of another one's, which it has not seen."""
+def test_a_copy_that_is_old_gives_the_answers_of_one_that_is_not(
+    server: OwnServer, tmp_path: Path, first: str, copy: str
+) -> None:
+    """Every command of one machine after each of another one's, which it has not seen; or of two on one copy."""
     for number, second in enumerate(COMMANDS):
         third = ("create", "str_replace", "rename all", "view")[number % 4]
-        place = server.address(f"{tmp_path.name.replace('_', '-')}-{first.replace(' ', '-')}-{number}")
+        place = server.address(f"{tmp_path.name.replace('_', '-')}-{first.replace(' ', '-')}-{copy}-{number}")
         top = tmp_path / str(number)
         with (
             memtui.open(place, state=top / "one") as one,
-            memtui.open(place, state=top / "two") as two,
+            memtui.open(place, state=top / copy) as two,
             memtui.open_in_memory() as only,
         ):
             for engine in (one, only):
@@ -228,11 +232,12 @@ def test_an_approval_is_compared_with_what_is_there(machines: tuple[Engine, Engi
     assert not two.execute(command, actor=ME, approved=proposal.changes).is_error
 
 
-def test_limits_hold_for_all_machines_together(place: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("copy", ["two", "one"])
+def test_limits_hold_for_all_machines_together(place: str, tmp_path: Path, copy: str) -> None:
     settings = memtui.Settings(max_files=3)
     with (
         memtui.open(place, state=tmp_path / "one", settings=settings) as one,
-        memtui.open(place, state=tmp_path / "two", settings=settings) as two,
+        memtui.open(place, state=tmp_path / copy, settings=settings) as two,
     ):
         for name in ("a.md", "b.md", "c.md"):
             create(one, name, "one\n")
@@ -247,6 +252,23 @@ def test_what_is_protected_meanwhile_stays(machines: tuple[Engine, Engine]) -> N
     refused = ask(two, "str_replace", "a/b.md", old_str="one", new_str="two")
     assert refused.is_error
     assert read_all(two) == {"a/b.md": b"one\n"}
+
+
+def test_what_another_program_on_the_same_copy_does_counts_with_the_next_command(place: str, tmp_path: Path) -> None:
+    """Nothing of what a program has seen of a copy in one turn outlasts it: neither guards nor links nor rows."""
+    with memtui.open(place, state=tmp_path) as one, memtui.open(place, state=tmp_path) as two:
+        for number, engine in enumerate((one, two, one, two)):
+            create(engine, f"a/{number}.md", "one\n")
+        one.files.protect(["a/0.md"])
+        assert ask(two, "str_replace", "a/0.md", old_str="one", new_str="two").is_error
+        one.files.unprotect(["a/0.md"])
+        assert not ask(two, "str_replace", "a/0.md", old_str="one", new_str="two").is_error
+        target = Version(EntryKind.LINK, sha256(b"a/1.md"))
+        one.restore({"link.md": target}, texts={sha256(b"a/1.md"): b"a/1.md"})
+        assert not ask(two, "str_replace", "link.md", old_str="one", new_str="through").is_error
+        assert read_all(one)["a/1.md"] == b"through\n"
+        assert one.get_head() == two.get_head()
+        assert two.journal.verify().is_intact
 
 
 # A call whose answer is lost

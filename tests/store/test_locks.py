@@ -81,3 +81,15 @@ def test_a_file_system_without_locks_is_said_and_a_fault_is_raised(monkeypatch: 
     assert not lock_file(0)
     with pytest.raises(OSError, match="refused"):
         lock_file(0)
+
+
+def test_who_waits_for_a_lock_that_is_held_long_looks_seldom_and_not_much_too_late() -> None:
+    wait = locks._LongWait()
+    for lasts in (0.05, 0.05, 0.001, 0.5):
+        now, looks = 0.0, 0
+        while now < lasts:
+            now += wait.choose_pause(now)
+            looks += 1
+        assert looks <= 24
+        assert now - lasts <= 0.033
+        wait.note(lasts)

@@ -90,10 +90,10 @@ BEGIN
 END $$;
 
 -- The store that a role may use in a way, and the only name that the role signs with there, if any. MT003: it may not, or
--- there is none, which it is not told apart.
+-- there is none, which it is not told apart. It runs with the rights and the search path of the function that calls it.
 CREATE FUNCTION memtui.enter(wanted text, use text, OUT id integer, OUT tenant integer, OUT head bigint, OUT hash bytea,
         OUT agent text)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE plpgsql AS $$
 DECLARE granted memtui.grants;
 BEGIN
     SELECT * INTO granted FROM memtui.grants AS g
@@ -244,7 +244,8 @@ BEGIN
     IF release THEN -- that of this transaction holds until others can see what it added
         PERFORM memtui.release(entered.id);
     END IF;
-    RETURN QUERY SELECT 'added', last, previous, is_heard, NULL::bytea, NULL::bytea;
+    sort := 'added'; number := last; one := previous; two := is_heard;
+    RETURN NEXT;
     IF first > base + 1 THEN
         RETURN QUERY SELECT * FROM memtui.read_between(entered.id, base, first - 1);
     END IF;
