@@ -30,8 +30,7 @@ from memtui.ui.widgets.transcript.items import (
     TranscriptItem,
     TranscriptModel,
 )
-from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, TranscriptStack
-from memtui.ui.widgets.transcript.rows import can_fold, find_block_at, render_item
+from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, TranscriptPiece, TranscriptStack
 
 _FLUSH_SECONDS = 1 / 30
 _CARET = "▌"
@@ -153,7 +152,6 @@ class TranscriptView(TextView):
         self._conversation = TranscriptModel()
         self._pending_events: list[tuple[ChatEvent, float]] = []
         """Events since the last flush, and when: until then, rows and items belong together."""
-        self._make_piece = lambda item, above, frame: render_item(item, above, frame, clock())
         self._stack = TranscriptStack(self._conversation.items, self._make_piece, TranscriptFrame(80, agent))
         self._cursor: tuple[TranscriptItem, int] | None = None
         """An item, and the number of its row; `None` for the last row."""
@@ -213,6 +211,8 @@ class TranscriptView(TextView):
         item = self.get_selected_item()
         if item is None:
             return ""
+        from memtui.ui.widgets.transcript.rows import find_block_at  # noqa: PLC0415 - start-up: see _make_piece
+
         _, inner = self._stack.locate_row(self._cursor_row)
         return find_block_at(item, self._stack.get_piece(item.index).get_source_line(inner))
 
@@ -263,6 +263,8 @@ class TranscriptView(TextView):
 
     def toggle_item(self, item: TranscriptItem) -> None:
         """Unfold an item, or fold it, with the cursor on its first row; following ends, so that it stays there."""
+        from memtui.ui.widgets.transcript.rows import can_fold  # noqa: PLC0415 - start-up: see _make_piece
+
         self._flush()
         if not self._conversation.has_item(item) or not can_fold(item):
             return
@@ -402,6 +404,13 @@ class TranscriptView(TextView):
         self._redraw()
 
     # Layout
+
+    def _make_piece(
+        self, item: TranscriptItem, above: TranscriptItem | None, frame: TranscriptFrame
+    ) -> TranscriptPiece:
+        from memtui.ui.widgets.transcript.rows import render_item  # noqa: PLC0415 - start-up: no item is in the first frame
+
+        return render_item(item, above, frame, self._clock())
 
     @property
     def row_count(self) -> int:
