@@ -41,9 +41,7 @@ _ROLES = (
     " added-word removed-word context detail answer title more quiet notice fault waiting count summary key-hint hint"
     " file struck undone stopped caret"
 )
-_CSS = (
-    NoteView.DEFAULT_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
-    + """
+_ROLE_CSS = """
     TranscriptView {
         & > .transcript--you, & > .transcript--verb-open, & > .transcript--summary { text-style: bold; }
         & > .transcript--claude { color: $text-primary; text-style: bold; }
@@ -80,7 +78,6 @@ _CSS = (
         }
     }
     """
-)
 
 
 class TranscriptView(TextView):
@@ -111,8 +108,8 @@ class TranscriptView(TextView):
 
     STYLES = _PREFIX
     COMPONENT_CLASSES: ClassVar[set[str]] = {_PREFIX + role for role in (*ROLES, *_ROLES.split())}
-    DEFAULT_CSS = _CSS
-    ROLE_CSS = NoteView.ROLE_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
+    DEFAULT_CSS = NoteView.DEFAULT_CSS.replace("NoteView", "TranscriptView")
+    ROLE_CSS = NoteView.ROLE_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX) + _ROLE_CSS
 
     @dataclass
     class CursorMoved(Message):
