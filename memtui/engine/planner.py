@@ -258,8 +258,6 @@ class Planner:
         """
         missing = 0
         parent = path.parent
-        if parent.is_root:  # it is there, and no link: it was looked at when the command began
-            return path, []
         while (node := self._store.get_node(parent, follow=True) or self._store.get_node(parent)) is None:
             parent = parent.parent
             missing += 1
