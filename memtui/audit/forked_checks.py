@@ -1,4 +1,4 @@
-"""Checks that a second process makes: see `memtui.audit.fork`.
+"""Checks that a second process makes: see `memtui.fs.fork`.
 
 It looks at the last part of the notes, family by family as the audit itself does with the others, then makes some
 checks of all notes, and tells the hits of each step. Whatever is not as usual there (a rule that breaks down, a note of
@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 
 from memtui.audit.context import AuditContext, Note
-from memtui.audit.fork import Fork, Tell, does_fork_pay
 from memtui.audit.model import Hit
+from memtui.fs.fork import Fork, Tell, does_fork_pay
 
 _SHARE = 0.34
 """Of the notes: as much as both are at it equally long, since the duplicates are its too."""

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from memtui.audit.fork import Fork, does_fork_pay
 from memtui.audit.model import UNKNOWN, ChainStatus, FindingOrigin, Hit, check_cancelled
 from memtui.core.errors import MemtuiError
 from memtui.core.events import Agent, Event, Outside, format_actor_name
@@ -19,6 +18,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.wording import format_count
 from memtui.engine import Engine, JournalSource, Observer
 from memtui.engine.claims import CLAIM
+from memtui.fs.fork import Fork, does_fork_pay
 from memtui.journal.chain import decode_actor
 from memtui.journal.verify_report import FindingWeight
 from memtui.review.tracks import iter_event_bodies

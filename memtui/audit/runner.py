@@ -10,7 +10,6 @@ import memtui
 from memtui.audit.cache import AuditCache
 from memtui.audit.context import AuditContext, Note, build_context
 from memtui.audit.finding_builder import FindingBuilder
-from memtui.audit.fork import Fork
 from memtui.audit.forked_checks import ForkedChecks, select_notes, unpack_hits
 from memtui.audit.growth import collect_growth as growth_of
 from memtui.audit.hit_budget import HitBudget
@@ -42,6 +41,7 @@ from memtui.core.wording import format_count
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
 from memtui.engine.reconcile import Entry
+from memtui.fs.fork import Fork
 from memtui.review.hunks import is_review_end
 from memtui.review.inbox import Inbox, ReviewMark
 from memtui.review.marks import Review

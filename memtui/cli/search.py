@@ -1,11 +1,11 @@
 """`memtui search`: names, texts and the past of a memory folder, for people and for pipes."""
 
 import argparse
+import contextlib
 import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memtui.cli import context, output
@@ -23,10 +23,12 @@ from memtui.cli.search_output import (
     print_more,
     serialize_results,
 )
-from memtui.core.paths import NO_FOLDER
+from memtui.core.paths import NO_FOLDER, format_path
 from memtui.fs.state import get_state_directory
 from memtui.search.query import InvalidQuery, Query, parse_query
 from memtui.search.results import Scope, SearchResults
+from memtui.search.text_scan import can_scan, scan_texts
+from memtui.store.open_folder import ReadOnlyFolder
 
 if TYPE_CHECKING:  # for start-up cost
     from memtui.engine import Observer
@@ -52,13 +54,16 @@ def run_search(options: Options, arguments: argparse.Namespace) -> int:
         return search_everywhere(options, arguments, query, scope)
     path = context.resolve_folder(options)
     is_for_person = output.is_terminal(sys.stdout) and not (options.json or arguments.null)
-    with _open_for(query, scope, path, options) as memory:
-        from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: errors in a query come first
+    limit = get_limit(arguments.limit, scope)
+    if scope is Scope.TEXT and can_scan(query) and not path.startswith(NO_FOLDER):
+        found = _scan(path, options, query, hidden=arguments.all, limit=limit, whole_lines=not is_for_person)
+    else:
+        with _open_for(query, scope, path, options) as memory:
+            from memtui.search.finder import Finder  # noqa: PLC0415 - start-up: errors in a query come first
 
-        finder = Finder(memory, hidden=arguments.all)
-        finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL)
-        limit = get_limit(arguments.limit, scope)
-        found = finder.find(query, scope, limit=limit, per_note=ALL, whole_lines=not is_for_person)
+            finder = Finder(memory, hidden=arguments.all)
+            finder.refresh(scope=scope if not query.filters.concerns_text else Scope.ALL)
+            found = finder.find(query, scope, limit=limit, per_note=ALL, whole_lines=not is_for_person)
     if arguments.null:
         output.write_bytes(b"".join(os.fsencode(each) + b"\0" for each in list_paths(found)))
     elif options.json:
@@ -74,7 +79,18 @@ def run_search(options: Options, arguments: argparse.Namespace) -> int:
     return ExitCode.OK if found.names.hits or found.text.notes or found.past.hits else ExitCode.FINDINGS
 
 
-@contextmanager
+def _scan(path: str, options: Options, query: Query, *, hidden: bool, limit: int, whole_lines: bool) -> SearchResults:
+    """Search the notes as they are now, without the record and the engine."""
+    settings = context.load_memory_settings(options, path)
+    with contextlib.closing(
+        ReadOnlyFolder(path, title=format_path(path), state=str(get_state_directory(path, options.state)))
+    ) as store:
+        return scan_texts(
+            store, query, hidden=hidden, most=settings.read_limit, limit=limit, per_note=ALL, whole_lines=whole_lines
+        )
+
+
+@contextlib.contextmanager
 def _open_for(query: Query, scope: Scope, path: str, options: Options) -> Iterator["Observer"]:
     """The memory; for lines of notes as they are now, whoever wrote them, without its record."""
     filters = query.filters

@@ -22,8 +22,8 @@ from memtui.fs.state import get_config_path
 # The settings file: an invalid value is reported with its line, and the default is used in its place.
 
 _MOST = 1_000_000
-_LONG_NUMBER = re.compile(r"[0-9_]{4000}")
-_AT = re.compile(r" \(at line (\d+), column \d+\)\Z")
+_LONG_NUMBER = compile_lazily(r"[0-9_]{4000}")
+_AT = compile_lazily(r" \(at line (\d+), column \d+\)\Z")
 _KEYS = "keys"
 _RULES = ("audit", "rules")
 _EXEMPT = ("audit", "exempt")

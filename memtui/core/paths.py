@@ -169,6 +169,16 @@ def may_cover(protected: str, path: str) -> bool:
     return covers(fold_path(protected), fold_path(path))
 
 
+_LEFT_OUT = "node_modules"
+
+
+def is_shown(path: str) -> bool:
+    """Whether a path relative to a folder is searched and linked: not what is hidden, nor what is below that."""
+    if not (path[:1] == "." or "/." in path or _LEFT_OUT in path):
+        return True
+    return not any(part.startswith(".") or part == _LEFT_OUT for part in path.split("/"))
+
+
 def fold_path(path: str) -> str:
     """A path as such file systems compare it."""
     return normalize("NFC", normalize("NFC", path).casefold())

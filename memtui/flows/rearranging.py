@@ -41,7 +41,7 @@ from memtui.knowledge.neighbours import find_link_text
 from memtui.knowledge.parse import MOST_CHARACTERS, parse_note
 from memtui.knowledge.rearranging import plan_rearranged
 from memtui.knowledge.rewriting import LinkPlan
-from memtui.knowledge.source import is_note, is_shown
+from memtui.knowledge.source import is_note
 from memtui.notes.front_matter import find_front_matter_end, read_properties
 from memtui.notes.front_matter_edit import add_to_list
 from memtui.notes.links import MOST_LINKS, find_heading_line, find_links
@@ -117,7 +117,7 @@ class _Source:
             raise RearrangingRefused(f"{name} is a link or a device, and no note")
         if not is_note(path) or rule.syntax == "text":
             raise RearrangingRefused(f"{name} is no note in Markdown")
-        if not is_shown(path):
+        if not core_paths.is_shown(path):
             raise RearrangingRefused(f"{name} is hidden, so its links are not known")
         if any(core_paths.covers(each, path) for each in self._protected):
             raise RearrangingRefused(f"{name} is protected", is_kept=True)

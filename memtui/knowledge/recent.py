@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from memtui.core.events import EntryKind, Version, format_actor_name
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.paths import is_shown
 from memtui.journal.chain import decode_actor, decode_body, decode_version
-from memtui.knowledge.source import History, is_shown
+from memtui.knowledge.source import History
 
 _FOUND = "found"
 _EVENTS = 1_000

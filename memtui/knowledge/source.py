@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from memtui.core.events import EntryKind, Version
 from memtui.core.garbage import reduce_gc
 from memtui.core.history import PathVersion
+from memtui.core.paths import is_shown
 from memtui.core.text_format import decode_text
 from memtui.journal.chain import decode_changes
 from memtui.knowledge.cache import KnownNotes, keep_known_notes, read_known_notes
@@ -24,7 +25,6 @@ AnswerT = TypeVar("AnswerT")
 
 NOTE_FORMATS = frozenset({"md", "txt"})
 """What is read as a note, by its name; all other files are nodes without a text."""
-_LEFT_OUT = "node_modules"
 _AT_ONCE = 200  # texts in memory while they are read
 _EVENTS = 500
 _MOST_KNOWN = 200_000  # notes, of now and of the past, from which on those of the past are read again
@@ -210,13 +210,6 @@ class GraphSource:
 def is_note(path: str) -> bool:
     """Whether a file is read as a note, by its name."""
     return detect_format(path) in NOTE_FORMATS
-
-
-def is_shown(path: str) -> bool:
-    """Whether a file is part of a graph: not a hidden one, nor below a hidden directory."""
-    if not (path[:1] == "." or "/." in path or _LEFT_OUT in path):
-        return True
-    return not any(part.startswith(".") or part == _LEFT_OUT for part in path.split("/"))
 
 
 def decode_note(data: bytes) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from memtui.core.events import EntryKind
+from memtui.core.paths import is_shown
 from memtui.engine import Observer
 from memtui.search.journal_view import JournalView, NoteTimeline
 from memtui.search.matcher import QueryMatcher, SearchText
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Finder", "SearchCancelled"]
 
-_LEFT_OUT = "node_modules"
 _EVENTS = 500
 """Events per batch."""
 _NOTES = 64
@@ -223,9 +223,7 @@ class Finder:
         return self.engine.inspect_path(path).data
 
     def _is_shown(self, path: str) -> bool:
-        if self.hidden or not (path[:1] == "." or "/." in path or _LEFT_OUT in path):
-            return True
-        return not any(part.startswith(".") or part == _LEFT_OUT for part in path.split("/"))
+        return self.hidden or is_shown(path)
 
     def find(
         self,

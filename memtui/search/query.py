@@ -76,6 +76,10 @@ class Filters:
         return self.since is not None or self.until is not None
 
     @property
+    def concerns_path(self) -> bool:
+        return bool(self.within or (self.without and self.without.within))
+
+    @property
     def concerns_actors(self) -> bool:
         return bool(self.by or (self.without and self.without.by))
 

@@ -176,6 +176,8 @@ class TextIndex:
     def __init__(self, read: Callable[[str], bytes | None], *, room: int = _ROOM) -> None:
         self._cache = TextCache(read, room=room)
         self._unread: set[str] = set()
+        self.others = 0
+        """Notes that were searched by who fills the index, and are not in it."""
 
     def __len__(self) -> int:
         return len(self._cache)
@@ -251,7 +253,7 @@ class TextIndex:
         Raises:
             SearchCancelled: By `stop`.
         """
-        looked = len(self._cache) + len(self._unread)
+        looked = len(self._cache) + len(self._unread) + self.others
         of = max(of, looked)
         if not matcher.looks_for_something:
             return TextResults(looked=looked, of=of, unread=len(self._unread))

@@ -74,7 +74,7 @@ class MemtuiApp(App[int]):
     """
 
     TITLE = "memtui"
-    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = "app.tcss"
+    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = ["app.tcss", "screens/folder.tcss"]
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("colon,ctrl+p", "find_command", "commands", id="app.commands", tooltip="All commands"),

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from memtui import memory as memory_module
-from memtui.audit import fork, forked_checks
+from memtui.audit import forked_checks
 from memtui.audit.cache import AuditCache
 from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Audit, Hit
 from memtui.audit.runner import run_audit
+from memtui.fs import fork
 from memtui.scan.work_budget import WorkBudgetSpent
 from tests.audit.families import Words, rule
 from tests.audit.folders import Folder

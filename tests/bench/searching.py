@@ -104,7 +104,7 @@ def _texts(memories: Memories) -> Iterator[Row]:
                 yield compared("search: notes, a word at once", ours, middle(theirs), None, name=" ".join(program))
     command = (sys.executable, "-m", "memtui", "search", "--text", _RARE, "--dir", str(folder), "--state", str(state))
     took = [_timed(lambda: _run(*command)) for _ in range(_TIMES + 1)][1:]
-    what = f"search: `memtui search` over {NOTES:,} notes"
+    what = f"search: `memtui search --text` over {NOTES:,} notes, the lines that `rg` finds"
     if shutil.which("rg"):
         theirs = [_timed(lambda: _run("rg", "-i", "-n", _RARE, str(folder))) for _ in range(_TIMES)]
         yield compared(what, middle(took), middle(theirs), 1.5, name="rg")

@@ -194,3 +194,12 @@ def test_it_starts_without_what_it_does_not_need(folder: Path) -> None:  # noqa:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "prefs.md:2:- Berlin\n[]\n"
+
+
+def test_lines_of_today_are_found_without_the_record_and_the_engine(folder: Path) -> None:  # noqa: ARG001
+    program = (
+        "import sys; from memtui.cli import main; code = main(['search', '--text', 'berlin']); "
+        "print({'memtui.engine', 'memtui.journal', 'memtui.memory', 'sqlite3'}.intersection(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "prefs.md:2:- Berlin\nset()\n"

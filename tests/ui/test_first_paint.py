@@ -72,11 +72,8 @@ FORBIDDEN = {
 }
 """A name stands for the modules inside it as well. What Textual itself loads (asyncio, rich.table) cannot be here."""
 
-_IN_A_CHAT = {
-    *("json", "memtui.agents", "memtui.notes", "textual.widgets._text_area"),
-    *("memtui.ui.widgets.markdown.chunks", "memtui.ui.widgets.markdown.inline", "memtui.ui.widgets.markdown.render"),
-}
-"""What a conversation draws."""
+_IN_A_CHAT = {"json", "memtui.agents", "textual.widgets._text_area"}
+"""What the first frame of a conversation needs."""
 
 FOR_A_CHAT = (FORBIDDEN - _IN_A_CHAT) | {
     # The conversation, its sessions and the SDK: threads load them, behind the first frame.

@@ -1,6 +1,5 @@
 """The events of a conversation as values. Screens and scripts are made from these, and from nothing else."""
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,6 +9,7 @@ from memtui.config.settings import Provider
 from memtui.core.approvals import ApprovalPolicy, Proposal
 from memtui.core.events import Event
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,7 @@ class RetryScheduled:
     seconds: float
 
 
-_SCREEN_HINT = re.compile(r" Your message is kept(?:; Enter tries again)?\.\Z")
+_SCREEN_HINT = compile_lazily(r" Your message is kept(?:; Enter tries again)?\.\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from memtui.core.paths import is_shown
 from memtui.core.unicode import to_one_line
 from memtui.ui.controller import controller_work
 from memtui.ui.screens.browse_files import SelectionController
@@ -47,7 +48,7 @@ class RearrangeController(FolderController):
 
     async def _pick_target(self, path: str) -> str | None:
         """Ask for the note into which one goes; `None` to go back."""
-        from memtui.knowledge.source import is_note, is_shown  # noqa: PLC0415 - start-up: loads the graph
+        from memtui.knowledge.source import is_note  # noqa: PLC0415 - start-up: loads the graph
         from memtui.ui.screens.pick_note import PickNoteScreen  # noqa: PLC0415 - start-up: loads the search
 
         notes = [

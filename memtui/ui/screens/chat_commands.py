@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from memtui.core import wording
 from memtui.core.approvals import ApprovalPolicy, format_scope
 from memtui.core.errors import MemtuiError
+from memtui.core.lazy_regex import compile_lazily
 from memtui.core.paths import ROOT_NAME
 from memtui.core.suggestion import format_suggestion
 from memtui.core.unicode import to_one_line
@@ -33,7 +34,7 @@ if TYPE_CHECKING:  # loaded behind the first paint
 
 Setting = TypeVar("Setting")
 
-_COMMAND = re.compile(r"/([a-z?]+)(?:\s+(.*))?\s*", re.DOTALL)
+_COMMAND = compile_lazily(r"/([a-z?]+)(?:\s+(.*))?\s*", re.DOTALL)
 _SLASH = "slash_"
 _SESSIONS = 60
 """Sessions that are offered, newest first."""

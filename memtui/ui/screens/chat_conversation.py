@@ -92,6 +92,7 @@ class ConversationController(ConversationScreenController):
         if engine is None:
             return
         from memtui.ui.widgets import approval  # noqa: PLC0415 - start-up: behind the first paint
+        from memtui.ui.widgets.transcript import rows  # noqa: F401, PLC0415 - as above: the first event does not wait
 
         self.app.call_later(add_styles_ahead, self.app, approval)
         try:

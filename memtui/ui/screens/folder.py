@@ -66,6 +66,7 @@ class FolderScreen(ControlledScreen[None]):
         read_only: Whether nothing can be changed.
     """
 
+    CSS_PATH = "folder.tcss"
     HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS
 
     TITLES: ClassVar[tuple[str, str, str]] = ("1 Files", "2 Note", "3 Activity")

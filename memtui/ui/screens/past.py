@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -76,6 +77,7 @@ class PastScreen(OverlayScreen):
         path: The first position of the cursor; `None` for the file that the event changed.
     """
 
+    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = ["folder.tcss", "past.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left_square_bracket", "step(-1)", "earlier", id="past.earlier", tooltip="To the earlier change"),
         Binding("right_square_bracket", "step(1)", "later", id="past.later", tooltip="To the later change"),

@@ -26,7 +26,7 @@ from memtui.ui.chat_state import format_attachments
 from memtui.ui.key_names import label_key
 from memtui.ui.textual_private import get_key_bindings
 from memtui.ui.theme import truncate
-from memtui.ui.widgets.editor.area import KEYS
+from memtui.ui.widgets.editor.keys import KEYS
 
 
 class OrderedTextArea(TextArea):

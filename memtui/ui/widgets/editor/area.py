@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Click, Key, MouseDown, Paste
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -20,64 +20,11 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from memtui.ui.textual_private import get_key_bindings
+from memtui.ui.widgets.editor.keys import KEYS
 from memtui.ui.widgets.editor.paint import ROLES, EditorStyles, MatchSpan, RowContent, SyntaxHighlighter, paint_row
 from memtui.ui.widgets.editor.text import TextDocument, UndoStep, UndoSteps, compute_edits
 from memtui.ui.widgets.editor.textual_document import Edit, EditResult, Location, Selection, get_edit_result
 from memtui.ui.widgets.editor.wrap import LONG, CursorNavigator, WrappedRows, cell_to_column, column_to_cell
-
-# The keys: those of Textual's text area, with ids and words, so that help lists and a key map changes them.
-
-_KEYS = (
-    ("ctrl+z,super+z", "undo", "undo", "Undo the last step"),
-    ("ctrl+y,super+y", "redo", "redo", "Redo the last step"),
-    ("up", "cursor_up", "up", "One row up"),
-    ("down", "cursor_down", "down", "One row down"),
-    ("left", "cursor_left", "left", "One character to the left"),
-    ("right", "cursor_right", "right", "One character to the right"),
-    ("ctrl+left", "cursor_word_left", "word_left", "One word to the left"),
-    ("ctrl+right", "cursor_word_right", "word_right", "One word to the right"),
-    ("home,ctrl+a", "cursor_line_start", "line_start", "To the start of the line"),
-    ("end,ctrl+e", "cursor_line_end", "line_end", "To the end of the line"),
-    ("pageup", "cursor_page_up", "page_up", "One page up"),
-    ("pagedown", "cursor_page_down", "page_down", "One page down"),
-    ("ctrl+home", "text_start", "text_start", "To the start of the text"),
-    ("ctrl+end", "text_end", "text_end", "To the end of the text"),
-    ("shift+up", "cursor_up(True)", "select_up", "Select one row up"),
-    ("shift+down", "cursor_down(True)", "select_down", "Select one row down"),
-    ("shift+left", "cursor_left(True)", "select_left", "Select one character to the left"),
-    ("shift+right", "cursor_right(True)", "select_right", "Select one character to the right"),
-    ("ctrl+shift+left", "cursor_word_left(True)", "select_word_left", "Select one word to the left"),
-    ("ctrl+shift+right", "cursor_word_right(True)", "select_word_right", "Select one word to the right"),
-    ("shift+home", "cursor_line_start(True)", "select_line_start", "Select to the start of the line"),
-    ("shift+end", "cursor_line_end(True)", "select_line_end", "Select to the end of the line"),
-    ("ctrl+shift+home", "text_start(True)", "select_text_start", "Select to the start of the text"),
-    ("ctrl+shift+end", "text_end(True)", "select_text_end", "Select to the end of the text"),
-    ("f6", "select_line", "select_line", "Select the line"),
-    ("f7", "select_all", "select_all", "Select everything"),
-    ("backspace", "delete_left", "delete_left", "Delete the character before the cursor"),
-    ("delete", "delete_right", "delete_right", "Delete the character after the cursor"),
-    ("ctrl+w,ctrl+backspace,alt+backspace", "delete_word_left", "delete_word_left", "Delete the previous word"),
-    ("ctrl+delete,alt+delete", "delete_word_right", "delete_word_right", "Delete the next word"),
-    ("ctrl+u,super+backspace", "delete_to_start_of_line", "delete_to_start", "Delete to the start of the line"),
-    ("ctrl+k", "delete_to_end_of_line_or_delete_line", "delete_to_end", "Delete to the end of the line, or the line"),
-    ("ctrl+shift+k", "delete_line", "delete_line", "Delete the line"),
-    ("tab", "indent", "indent", "Indent"),
-    ("shift+tab", "dedent", "dedent", "Unindent"),
-    ("ctrl+x,super+x", "cut", "cut", "Cut the selection, or the line"),
-    ("ctrl+c,super+c", "copy", "copy", "Copy the selection"),
-    ("ctrl+v", "paste", "paste", "Paste what was copied or cut here"),
-)
-"""Keys, action, name and tooltip of a binding."""
-
-KEYS = (
-    *(
-        Binding(keys, action, name.replace("_", " "), id=f"edit.{name}", tooltip=tooltip, show=False)
-        for keys, action, name, tooltip in _KEYS
-    ),
-    Binding("f8", "line_numbers", "numbers", id="edit.line_numbers", tooltip="Line numbers on/off", show=False),
-    Binding("f9", "wrap", "wrap", id="edit.wrap", tooltip="Wrap long lines on/off", show=False),
-)
-
 
 # How far lines are indented, and how a list goes on in the next line.
 

@@ -13,6 +13,7 @@ from itertools import accumulate, islice, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from memtui.core.lazy_dataclass import dataclass
+from memtui.core.lazy_regex import compile_lazily
 from memtui.ui.widgets.markdown.rows import RULER, MarkdownRow, TextSpan, wrap_code, wrap_prose
 
 if TYPE_CHECKING:
@@ -367,7 +368,7 @@ class NoteDocument:
         return RowSpan(index, row, 0, 0)
 
 
-_SPACES = re.compile(r"(?:\\ )+")  # as they are escaped
+_SPACES = compile_lazily(r"(?:\\ )+")  # as they are escaped
 
 
 def _match_spaces(spaces: re.Match[str]) -> str:

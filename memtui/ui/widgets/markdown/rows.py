@@ -107,7 +107,7 @@ def measure_spans(spans: Iterable[TextSpan]) -> int:
     return sum(cell_len(span.text) for span in spans)
 
 
-_WORDS = re.compile(r"[^ ]+ *| +")
+_WORDS = compile_lazily(r"[^ ]+ *| +")
 
 
 def wrap_spans(spans: Spans, width: int) -> list[list[TextSpan]]:
@@ -275,7 +275,7 @@ _BY_EXTENSION = {
 _MARKDOWN = compile_lazily(
     r"(?m)^(?:#{1,6} \S|```|[-*] \[[ xX]\] |[-*+] \S.*\n[-*+] \S|\|[ \t]*:?-+)|\]\([^\s()]++[()]|\*\*\S"
 )
-_XML = re.compile(r"\s*+<(?:\?xml\b|!DOCTYPE\b|([A-Za-z_][\w.-]*+)[^<>]*+>)")
+_XML = compile_lazily(r"\s*+<(?:\?xml\b|!DOCTYPE\b|([A-Za-z_][\w.-]*+)[^<>]*+>)")
 _LOOKED_AT = 8192
 """Characters at the start of a note from which its syntax is guessed."""
 

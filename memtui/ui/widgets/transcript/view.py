@@ -30,8 +30,7 @@ from memtui.ui.widgets.transcript.items import (
     TranscriptItem,
     TranscriptModel,
 )
-from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, TranscriptStack
-from memtui.ui.widgets.transcript.rows import can_fold, find_block_at, render_item
+from memtui.ui.widgets.transcript.pieces import ItemAnchor, TranscriptFrame, TranscriptPiece, TranscriptStack
 
 _FLUSH_SECONDS = 1 / 30
 _CARET = "▌"
@@ -42,9 +41,7 @@ _ROLES = (
     " added-word removed-word context detail answer title more quiet notice fault waiting count summary key-hint hint"
     " file struck undone stopped caret"
 )
-_CSS = (
-    NoteView.DEFAULT_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
-    + """
+_ROLE_CSS = """
     TranscriptView {
         & > .transcript--you, & > .transcript--verb-open, & > .transcript--summary { text-style: bold; }
         & > .transcript--claude { color: $text-primary; text-style: bold; }
@@ -81,7 +78,6 @@ _CSS = (
         }
     }
     """
-)
 
 
 class TranscriptView(TextView):
@@ -112,8 +108,8 @@ class TranscriptView(TextView):
 
     STYLES = _PREFIX
     COMPONENT_CLASSES: ClassVar[set[str]] = {_PREFIX + role for role in (*ROLES, *_ROLES.split())}
-    DEFAULT_CSS = _CSS
-    ROLE_CSS = NoteView.ROLE_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX)
+    DEFAULT_CSS = NoteView.DEFAULT_CSS.replace("NoteView", "TranscriptView")
+    ROLE_CSS = NoteView.ROLE_CSS.replace("NoteView", "TranscriptView").replace("noteview--", _PREFIX) + _ROLE_CSS
 
     @dataclass
     class CursorMoved(Message):
@@ -153,7 +149,6 @@ class TranscriptView(TextView):
         self._conversation = TranscriptModel()
         self._pending_events: list[tuple[ChatEvent, float]] = []
         """Events since the last flush, and when: until then, rows and items belong together."""
-        self._make_piece = lambda item, above, frame: render_item(item, above, frame, clock())
         self._stack = TranscriptStack(self._conversation.items, self._make_piece, TranscriptFrame(80, agent))
         self._cursor: tuple[TranscriptItem, int] | None = None
         """An item, and the number of its row; `None` for the last row."""
@@ -213,6 +208,8 @@ class TranscriptView(TextView):
         item = self.get_selected_item()
         if item is None:
             return ""
+        from memtui.ui.widgets.transcript.rows import find_block_at  # noqa: PLC0415 - start-up: see _make_piece
+
         _, inner = self._stack.locate_row(self._cursor_row)
         return find_block_at(item, self._stack.get_piece(item.index).get_source_line(inner))
 
@@ -263,6 +260,8 @@ class TranscriptView(TextView):
 
     def toggle_item(self, item: TranscriptItem) -> None:
         """Unfold an item, or fold it, with the cursor on its first row; following ends, so that it stays there."""
+        from memtui.ui.widgets.transcript.rows import can_fold  # noqa: PLC0415 - start-up: see _make_piece
+
         self._flush()
         if not self._conversation.has_item(item) or not can_fold(item):
             return
@@ -402,6 +401,13 @@ class TranscriptView(TextView):
         self._redraw()
 
     # Layout
+
+    def _make_piece(
+        self, item: TranscriptItem, above: TranscriptItem | None, frame: TranscriptFrame
+    ) -> TranscriptPiece:
+        from memtui.ui.widgets.transcript.rows import render_item  # noqa: PLC0415 - start-up: no item is in the first frame
+
+        return render_item(item, above, frame, self._clock())
 
     @property
     def row_count(self) -> int:

@@ -1,10 +1,9 @@
-"""A second process that finds something out for an audit, so that the audit of a large folder has two processors.
+"""A second process that finds something out, so that an audit or a search of a large folder has two processors.
 
 It is forked once what it needs is in memory, so nothing has to be sent to it, and it tells one value after the other.
-Where it ends before it has told all, what it had to do is done again by the audit: a result never depends on it.
+Where it ends before it has told all, what it had to do is done again by who began it: a result never depends on it.
 
-It needs a process without other threads, of which a forked one would know nothing: in the audit's screen all is done in
-one.
+It needs a process without other threads, of which a forked one would know nothing: a screen has none.
 """
 
 import contextlib
@@ -99,10 +98,10 @@ def does_fork_pay(count: int) -> bool:
 
 
 def _serve(writing: int, serve: Callable[[Tell], None]) -> NoReturn:
-    """Never returns: nothing of the audit's is to run here."""
+    """Never returns: nothing of the caller's is to run here."""
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_DFL)  # it ends with the audit: at its next word at the latest
+            signal.signal(number, signal.SIG_DFL)  # it ends with its caller: at its next word at the latest
         gc.disable()
         serve(lambda value: _tell(writing, value))
     finally:
