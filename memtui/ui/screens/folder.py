@@ -99,6 +99,8 @@ class FolderScreen(ControlledScreen[None]):
         self.status = HeaderStatus(title, label, read_only=read_only)
         self.ui_settings, self.audit_settings = UiSettings(), AuditSettings()
         self.is_opened = False
+        self.is_scanned = False
+        """Whether all that was in the folder at first has been recorded."""
         self.is_paused = False
         self.paused_count = 0
         """Events that came while the screen was paused."""

@@ -1,7 +1,9 @@
 """What the screens over the graph share: a line that filters, and a list that is read again when events come."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 from textual import on
@@ -18,6 +20,8 @@ OpenAt = Callable[[str, int | None], None]
 """Leaves for the files, to a note and a line of it."""
 _LOOK_SECONDS = 1.0
 """Least seconds between two reads of the graph."""
+_READING = "Reading the links."
+_SCANNING = "First scan of the folder: not all notes are read yet."
 
 
 class GraphOverlayScreen(OverlayScreen):
@@ -57,6 +61,8 @@ class GraphOverlayScreen(OverlayScreen):
         self._is_stale = False
         self._is_loaded = False
         self._rest_until = 0.0
+        self._state = _READING
+        self._was_scanned = False
         self._titles = PaneTitles()
 
     def compose(self) -> ComposeResult:
@@ -81,10 +87,36 @@ class GraphOverlayScreen(OverlayScreen):
         """Leave the filter."""
         raise NotImplementedError  # as above
 
+    @contextmanager
+    def measure_read(self) -> Iterator[None]:
+        """Around reading the whole graph, in a thread: it is not begun again meanwhile, nor in a rest behind it."""
+        started, self._rest_until = time.monotonic(), math.inf
+        try:
+            yield
+        finally:
+            ended = time.monotonic()
+            self._rest_until = ended + (ended - started) * self.REST
+
+    @property
+    def is_scanned(self) -> bool:
+        """Whether all notes are recorded; the graph says nothing for sure before."""
+        return (browser := self.browser) is None or browser.is_scanned
+
+    def qualify(self, words: str) -> str:
+        """What the graph says of all notes, or that not all are recorded."""
+        return words if self.is_scanned else _SCANNING
+
+    def show_state(self, words: str) -> None:
+        """Show what the graph says of all notes in place of what it said before, not of anything else."""
+        before, self._state = self._state, self.qualify(words)
+        if before != self._state and self.message.text == before:
+            self.message.show_message(self._state)
+
     def on_mount(self) -> None:
         read_only = self._engine.read_only
         self.query_one(Header).status = HeaderStatus(self._folder, live=self.LIVE, follow=None, read_only=read_only)
-        self.message.show_message("Reading the links.")
+        self.message.show_message(_READING)
+        self._was_scanned = self.is_scanned
         self.read()
         self.set_interval(_LOOK_SECONDS, self._refresh_if_stale)
 
@@ -96,6 +128,8 @@ class GraphOverlayScreen(OverlayScreen):
         self.read(again=True)
 
     def _refresh_if_stale(self) -> None:
+        if self.is_scanned and not self._was_scanned and not math.isinf(self._rest_until):
+            self._was_scanned, self._is_stale, self._rest_until = True, True, 0.0
         if self._is_stale and self._is_loaded and self.is_current:
             self._is_stale = False
             self.follow_events()
