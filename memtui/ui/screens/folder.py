@@ -154,9 +154,17 @@ class FolderScreen(ControlledScreen[None]):
         row = self.activity.cursor_item if self.focused is self.activity else None
         return row.seq if row else None
 
+    def get_engine(self) -> "Engine | None":
+        """The memory that a key needs; `None`, with a message, while it is being opened."""
+        if self.is_opened:
+            return self.session.engine
+        if not self.session.has_ended:  # else the message line says why it cannot be opened
+            self.message.show_message("Opening the folder. Try again in a moment.")
+        return None
+
     async def run_flow(self, flow: "Callable[[Engine], Awaitable[FlowOutcome | None]]") -> None:
         """Run one flow at a time, and show its outcome."""
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is None:
             return
         outcome = None
