@@ -1,7 +1,6 @@
 """Suggestions for the notes of a folder, as a list: each is done with one key, or set aside."""
 
 import asyncio
-import time
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
