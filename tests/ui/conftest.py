@@ -253,8 +253,7 @@ class Opened(ScreenDriver):
 
     def looked_at_all(self) -> bool:
         """Whether the whole folder was looked at once, and the screen knows what was found."""
-        engine = self.browse.session.engine
-        return engine is not None and engine.journal.get_metadata("looked_at") is not None
+        return self.browse.is_scanned
 
 
 def screen_text(app: App[Any]) -> str:

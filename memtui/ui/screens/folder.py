@@ -159,7 +159,7 @@ class FolderScreen(ControlledScreen[None]):
         if self.is_opened:
             return self.session.engine
         if not self.session.has_ended:  # else the message line says why it cannot be opened
-            self.message.show_message("Opening the folder. Try again in a moment.")
+            self.message.show_message("Opening the folder. Try again in a moment.", held=0.0)
         return None
 
     async def run_flow(self, flow: "Callable[[Engine], Awaitable[FlowOutcome | None]]") -> None:

@@ -356,8 +356,8 @@ async def test_500_notes_are_renamed_in_one_text_and_come_back_with_one_key(open
         assert not app.browse.files.selection
         await app.press("u")
         await app.wait_for(lambda: len(list((app.folder / "notes").glob("*.md"))) == 500, "500 old names")
+        await app.wait_for(lambda: commands(app) == ["rename", "undo"], "the undo")
         await app.rest()
-        assert commands(app) == ["rename", "undo"]
         assert "Undid your renaming of 500 files. U redoes it." in app.message
         assert {path.read_text() for path in (app.folder / "notes").iterdir()} == set(many(500).values())
         assert not (app.folder / "archive").exists()
