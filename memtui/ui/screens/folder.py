@@ -154,17 +154,9 @@ class FolderScreen(ControlledScreen[None]):
         row = self.activity.cursor_item if self.focused is self.activity else None
         return row.seq if row else None
 
-    def get_engine(self) -> "Engine | None":
-        """The memory that a key needs; `None`, with a message, while it is being opened."""
-        if self.is_opened:
-            return self.session.engine
-        if not self.session.has_ended:  # else the message line says why it cannot be opened
-            self.message.show_message("Opening the folder. Try again in a moment.", held=0.0)
-        return None
-
     async def run_flow(self, flow: "Callable[[Engine], Awaitable[FlowOutcome | None]]") -> None:
         """Run one flow at a time, and show its outcome."""
-        engine = self.get_engine()
+        engine = get_open_engine(self)
         if engine is None:
             return
         outcome = None
@@ -344,6 +336,15 @@ class FolderScreen(ControlledScreen[None]):
         return [screen for screen in self.app.screen_stack if isinstance(screen, Overlay)]
 
 
+def get_open_engine(screen: FolderScreen) -> "Engine | None":
+    """The memory that a key needs; `None`, with a message, while it is being opened."""
+    if screen.is_opened:
+        return screen.session.engine
+    if not screen.session.has_ended:  # else the message line says why it cannot be opened
+        screen.message.show_message("Opening the folder. Try again in a moment.", held=0.0)
+    return None
+
+
 class FolderController(Controller[FolderScreen]):
     """A controller of a screen over a folder."""
 
@@ -361,6 +362,10 @@ class FolderController(Controller[FolderScreen]):
     def session(self) -> FolderSession:
         """The open memory."""
         return self.screen.session
+
+    def get_engine(self) -> "Engine | None":
+        """The memory that a key needs; `None`, with a message, while it is being opened."""
+        return get_open_engine(self.screen)
 
     def copy_text(self, text: str, name: str, *, before: str = "") -> None:
         """Copy a text, and show the outcome behind the words `before`."""

@@ -91,7 +91,7 @@ class GraphScreen(GraphOverlayScreen):
             summary = summarize_graph(graph, lambda path: bool(rule(path).loads), source.read_text)
             return summary, {note.path: note.type for note in graph.notes if note.type}
 
-        with report_errors(self.post_message), self.measure_read():
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 summary, types = source.query(build, stop=lambda: worker.is_cancelled)
             except GraphStopped:
@@ -105,7 +105,7 @@ class GraphScreen(GraphOverlayScreen):
         self.groups.show(count_groups(message.summary))
         self._show_group(keep=message.again)
         roots = ", ".join(map(to_one_line, message.summary.roots[:3]))
-        self.show_state(f"Reached from {roots}." if roots else "Nothing loads in each session here.")
+        self.progress.show_state(f"Reached from {roots}." if roots else "Nothing loads in each session here.")
         notes, links = message.summary.notes, message.summary.links
         self.show_count(f"{format_count(notes, 'note')}  {format_count(links, 'link')}")
 
@@ -132,7 +132,7 @@ class GraphScreen(GraphOverlayScreen):
         rows = filter_rows(build_group_rows(self._summary, self._group, self._types), typed.words)
         if types or folder:
             rows = [row for row in rows if isinstance(row, NeighbourRow) and self._is_wanted(row.path, types, folder)]
-        notice = "No matches." if self.typed else "None." if self.is_scanned else ""
+        notice = "No matches." if self.typed else "None." if self.progress.is_scanned else ""
         self.listed.show(rows, keep=keep, notice=("", f"{MEANINGS[self._group]}:", notice))
         self._show_titles()
 

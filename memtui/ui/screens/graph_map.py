@@ -84,7 +84,7 @@ class MapScreen(GraphOverlayScreen):
     @work(thread=True, exclusive=True, group="map", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:
         worker = get_current_worker()
-        with report_errors(self.post_message), self.measure_read():
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 notes = self._engine.knowledge.query(read_linked_notes, stop=lambda: worker.is_cancelled)
                 if again and notes == self._notes and notes.titles:
@@ -144,7 +144,7 @@ class MapScreen(GraphOverlayScreen):
         self._titles.set_title(self.map, "Map", to_one_line(self._notes.types.get(path, "")))
         if not path:
             if self._is_loaded:
-                self.message.show_message(self.qualify("There are no notes here."))
+                self.message.show_message(self.progress.qualify("There are no notes here."))
             return
         linked = format_count(len(self.map.neighbours), "note")
         words = f"linked with {linked}" if self.map.neighbours else "no links"

@@ -83,7 +83,7 @@ class SuggestionScreen(GraphOverlayScreen):
     @work(thread=True, exclusive=True, group="suggestions", exit_on_error=False)
     def _read_in_thread(self, again: bool, settings: AuditSettings) -> None:
         worker = get_current_worker()
-        with report_errors(self.post_message), self.measure_read():
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 found = find_suggestions(self._engine, settings=settings, stop=lambda: worker.is_cancelled)
             except GraphStopped:
@@ -96,7 +96,7 @@ class SuggestionScreen(GraphOverlayScreen):
         self._found, self._is_loaded = message.found, True
         do, aside = label_key("suggestions.accept"), label_key("suggestions.set_aside")
         words = f"{do} does it, {aside} sets it aside, {label_key('suggestions.open_note')} opens the note."
-        self.show_state(words if message.found else "Nothing to suggest.")
+        self.progress.show_state(words if message.found else "Nothing to suggest.")
         self._apply_filter()
 
     @on(Input.Changed)
@@ -110,7 +110,7 @@ class SuggestionScreen(GraphOverlayScreen):
         count = total if len(shown) == len(left) else f"{len(shown):,} of {total}"
         self.show_count(f"{count}, {hidden:,} set aside" if hidden else count)
         notice = ("", "No matches.") if left else ("", "Nothing to suggest.")
-        self.listed.show(shown, notice=notice if self._is_loaded and self.is_scanned else ())
+        self.listed.show(shown, notice=notice if self._is_loaded and self.progress.is_scanned else ())
         self._show_titles()
 
     @on(SuggestionView.Highlighted)

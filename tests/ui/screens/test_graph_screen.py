@@ -164,7 +164,7 @@ async def test_a_read_that_takes_long_is_not_begun_anew_by_events(
             return query(*words, **options)
 
         monkeypatch.setattr(screen._engine.knowledge, "query", read_later)
-        screen._rest_until = 0.0
+        screen.progress.rest_until = 0.0
         try:
             screen.read(again=True)
             await app.wait_for(lambda: begun, "the read")
