@@ -15,9 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from textual.app import App
 from textual.pilot import Pilot
@@ -183,6 +185,20 @@ _LINKED = {
 }
 
 
+class _CountingExecutor(ThreadPoolExecutor):
+    """Runs what screens do in threads, and knows what has not ended: a screen is drawn after it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.running = set[Future[Any]]()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(fn, *args, **kwargs)
+        self.running.add(future)
+        future.add_done_callback(self.running.discard)
+        return future
+
+
 @asynccontextmanager
 async def scene(picture: Picture) -> AsyncIterator[App[int]]:
     """The application, driven to where the picture is taken."""
@@ -200,7 +216,8 @@ async def scene(picture: Picture) -> AsyncIterator[App[int]]:
 
 @contextmanager
 def own_home() -> Iterator[Path]:
-    """An empty memory folder in a temporary home directory."""
+    """An empty memory folder in a temporary home directory; what runs in threads is counted from here on."""
+    asyncio.get_running_loop().set_default_executor(_CountingExecutor())
     with tempfile.TemporaryDirectory() as home:
         os.environ["HOME"] = home
         for name in ("VISUAL", "EDITOR"):
@@ -447,6 +464,8 @@ async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
 
 async def settled(pilot: Pilot[int]) -> None:
     """Wait until the screen has stopped changing."""
+    executor = asyncio.get_running_loop()._default_executor  # type: ignore[attr-defined]
+    assert isinstance(executor, _CountingExecutor)
     before: list[Strip] = []
     same = 0
 
@@ -455,10 +474,11 @@ async def settled(pilot: Pilot[int]) -> None:
         for box in pilot.app.screen.query("Input, TextArea"):
             box.cursor_blink = False  # type: ignore[attr-defined]
         now = pilot.app.screen._compositor.render_strips()
-        is_over = all(
-            worker.is_finished or not worker._thread_worker or isinstance(worker.node, FolderPickerScreen)
+        reading = sum(
+            isinstance(worker.node, FolderPickerScreen) and worker._thread_worker and not worker.is_finished
             for worker in pilot.app.workers  # the home reads its folders as long as it is open
         )
+        is_over = len(executor.running) <= reading
         before, same = now, same + 1 if is_over and now == before else 0
         return same >= 5
 

@@ -17,6 +17,8 @@ from memtui.ui.textual_private import get_key_bindings
 
 _LIMIT_SECONDS = 1.0
 """How long a key may keep the next one waiting: one that asks and waits for an answer must not stop all keys."""
+_LOOKS = 10
+"""Parts in which it is waited for: the time in which the machine stood still is one part, however long it was."""
 
 
 class KeyQueue:
@@ -53,7 +55,7 @@ class KeyQueue:
             return
         self._turn += 1
         turn, event, target = self._turn, self._waiting.popleft(), self._app.focused or self._app.screen
-        self._limit = asyncio.get_running_loop().call_later(_LIMIT_SECONDS, self._expire, turn)
+        self._start_limit(turn, _LOOKS)
         await self._deliver(event)
         self._follow(target if event.is_forwarded else None, turn, again=target)
 
@@ -83,5 +85,11 @@ class KeyQueue:
             self._limit = None
             await self._deliver_next()
 
-    def _expire(self, turn: int) -> None:
-        self._app.call_next(self._finish, turn)
+    def _start_limit(self, turn: int, looks: int) -> None:
+        self._limit = asyncio.get_running_loop().call_later(_LIMIT_SECONDS / _LOOKS, self._expire, turn, looks - 1)
+
+    def _expire(self, turn: int, looks: int) -> None:
+        if looks:
+            self._start_limit(turn, looks)
+        else:
+            self._app.call_next(self._finish, turn)

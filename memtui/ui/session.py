@@ -143,6 +143,11 @@ class FolderSession:
         if self._thread.is_alive():
             self._thread.join()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing will be posted any more."""
+        return self._thread.ident is not None and not self._thread.is_alive()
+
     def note_shown(self) -> None:
         """The names are on the screen: what is done behind them may begin."""
         self._shown.set()

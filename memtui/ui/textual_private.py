@@ -16,6 +16,7 @@ from textual.content import Content
 from textual.css.styles import RenderStyles
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.events import Event
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.keys import _character_to_key as character_to_key
@@ -135,6 +136,11 @@ def get_handlers(node: type[DOMNode]) -> dict[type[Message], list[tuple[Any, Any
 def get_handler_selectors(method: Any) -> Sequence[tuple[type[Message], Mapping[str, Any]]]:
     """The messages and selectors of a method that is decorated with `@on`; empty for another one."""
     return getattr(method, "_textual_on", ())
+
+
+def forward_event(widget: Widget, event: Event) -> None:
+    """Hand an event to a widget as the application does, which would hand it on once more and then stop it else."""
+    widget._forward_event(event)
 
 
 def add_line_filter(app: App[Any], line_filter: LineFilter) -> None:

@@ -233,9 +233,11 @@ class Opened(ScreenDriver):
         """Put the cursor on a file as a person does, and wait until its note is shown."""
         await self.wait_for(lambda: name in self.rows, f"a row for {name}")
         self.browse.files.focus()
-        while self.cursor != name:
-            here = self.rows.index(self.cursor) if self.cursor in self.rows else 0
+        await self.wait_for(lambda: self.browse.files.has_focus, "the focus on the files")
+        while (before := self.cursor) != name:
+            here = self.rows.index(before) if before in self.rows else 0
             await self.press("down" if self.rows.index(name) > here else "up")
+            await self.wait_for(lambda before=before: self.cursor != before, f"a move from {before}")
         await self.note_of(name)
 
     async def note_of(self, name: str) -> None:
@@ -251,8 +253,7 @@ class Opened(ScreenDriver):
 
     def looked_at_all(self) -> bool:
         """Whether the whole folder was looked at once, and the screen knows what was found."""
-        engine = self.browse.session.engine
-        return engine is not None and engine.journal.get_metadata("looked_at") is not None
+        return self.browse.is_scanned
 
 
 def screen_text(app: App[Any]) -> str:

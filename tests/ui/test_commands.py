@@ -1,10 +1,13 @@
 """Commands are found by their names, ids, synonyms and keys; what is typed at once is done one key after the other."""
 
+import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from textual.dom import DOMNode
+from textual.events import Key, Paste
+from textual.widgets import Input
 
 from memtui.config import Config, LoadedConfig, UiSettings
 from memtui.ui.actions import Action, list_actions, list_declared_actions, load_synonyms, rank_action, rank_actions
@@ -129,6 +132,27 @@ async def test_keys_typed_at_once_do_what_they_do_one_after_the_other(opened: Op
         await press_at_once(app.app, ["colon", *"rename", "enter", "end", *["backspace"] * 8, *"omega", "enter"])
         await app.wait_for(lambda: "omega" in app.rows, "the new name")
         assert (app.folder / "omega").exists()
+
+
+async def test_keys_wait_for_one_during_which_the_machine_stood_still(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened() as app:
+        await app.to("alpha.md")
+        loop, missed = asyncio.get_running_loop(), 0.0
+        clock, deliver = loop.time, app.app._key_queue._deliver
+
+        async def stand_still(event: Key | Paste) -> None:
+            nonlocal missed
+            await deliver(event)
+            missed += 5.0
+
+        monkeypatch.setattr(loop, "time", lambda: clock() + missed)
+        monkeypatch.setattr(app.app._key_queue, "_deliver", stand_still)
+        await press_at_once(app.app, ["colon", *"da"])
+        await app.wait_for_screen(CommandScreen)
+        await app.wait_for(lambda: app.app.screen.query_one(Input).value == "da", "what was typed")
+        assert (app.folder / "alpha.md").exists()
 
 
 async def test_a_second_enter_does_no_harm(opened: Opening) -> None:

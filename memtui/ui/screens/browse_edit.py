@@ -83,7 +83,7 @@ class EditController(FolderController):
 
     def _get_engine_to_edit(self) -> "Engine | None":
         """The engine, if notes can be changed; else `None`, with a message."""
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is not None and (engine.read_only or self.screen.is_read_only):
             self.screen.show_message(self.screen.read_only_reason, warning=True)
             return None
@@ -94,6 +94,8 @@ class EditController(FolderController):
         path = self.files.cursor_path
         entry = self.files.outline.get(path) if path else None
         kind = entry.kind if entry else None
+        if self.get_engine() is None:
+            return ""
         if not path:
             words = f"No note under the cursor. {label_key('file.new')} creates one."
         elif kind is EntryKind.DIRECTORY:

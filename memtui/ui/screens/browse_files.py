@@ -80,7 +80,7 @@ class SelectionController(FolderController):
     def get_single_target(self) -> str:
         """The first of the targets; empty, with a message, where there is none."""
         targets = self.list_targets()
-        if not targets:
+        if not targets and self.get_engine() is not None:
             path = self.files.cursor_path
             words = f"{to_one_line(path)} is already deleted." if path else "Nothing under the cursor."
             self.message.show_message(words)
@@ -194,7 +194,7 @@ class FileController(FolderController):
 
     @controller_work()
     async def action_new(self) -> None:
-        if self.session.engine is None:
+        if self.get_engine() is None:
             return
         from memtui.editing import templates  # noqa: PLC0415 - start-up: loads the editing
         from memtui.ui.flows import files as flows  # noqa: PLC0415 - start-up: loads the flows

@@ -31,7 +31,7 @@ class GraphController(FolderController):
         self._note = note
 
     def action_neighbourhood(self) -> None:
-        engine, path = self.session.engine, self.files.cursor_path
+        engine, path = self.get_engine(), self.files.cursor_path
         if engine is None or path is None:
             return
         from memtui.ui.screens.neighbourhood import NeighbourhoodScreen  # noqa: PLC0415 - start-up: loads the graph
@@ -42,26 +42,26 @@ class GraphController(FolderController):
         self.app.push_screen(NeighbourhoodScreen(engine, path, title=self.screen.folder_title, open_at=self._open_at))
 
     def action_graph(self) -> None:
-        if (engine := self.session.engine) is not None:
+        if (engine := self.get_engine()) is not None:
             from memtui.ui.screens.graph import GraphScreen  # noqa: PLC0415 - start-up: loads the graph
 
             self.app.push_screen(GraphScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
 
     def action_observations(self) -> None:
-        if (engine := self.session.engine) is not None:
+        if (engine := self.get_engine()) is not None:
             from memtui.ui.screens.observations import ObservationScreen  # noqa: PLC0415 - start-up: loads the graph
 
             self.app.push_screen(ObservationScreen(engine, title=self.screen.folder_title, open_at=self._open_at))
 
     def action_map(self) -> None:
-        if (engine := self.session.engine) is not None:
+        if (engine := self.get_engine()) is not None:
             from memtui.ui.screens.graph_map import MapScreen  # noqa: PLC0415 - start-up: loads the graph
 
             path, title = self.files.cursor_path or "", self.screen.folder_title
             self.app.push_screen(MapScreen(engine, title=title, open_at=self._open_at, path=path))
 
     def action_suggest(self) -> None:
-        if (engine := self.session.engine) is not None:
+        if (engine := self.get_engine()) is not None:
             from memtui.ui.screens.suggestions import SuggestionScreen  # noqa: PLC0415 - start-up: loads the graph
 
             self.app.push_screen(SuggestionScreen(engine, title=self.screen.folder_title, open_at=self._open_at))

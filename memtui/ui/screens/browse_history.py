@@ -42,7 +42,7 @@ class HistoryController(FolderController):
     @controller_work()
     async def action_history(self, diff_first: bool) -> None:
         """The versions of the note under the cursor, or of the note of the event under the cursor."""
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is None:
             return
         from memtui.ui.screens.history import HistoryScreen  # noqa: PLC0415 - start-up: loads a screen
@@ -91,7 +91,7 @@ class PastController(FolderController):
 
     def action_past(self) -> None:
         """The folder as it was: right after the event under the cursor, or after the last one."""
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is None:
             return
         from memtui.ui.screens.past import PastScreen  # noqa: PLC0415 - start-up: loads a screen
@@ -104,7 +104,7 @@ class PastController(FolderController):
         self.app.push_screen(PastScreen(engine, title=self.screen.folder_title, at=at, path=path))
 
     def action_deleted(self) -> None:
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is not None:
             from memtui.ui.screens.deleted import DeletedScreen  # noqa: PLC0415 - start-up: loads a screen
 

@@ -68,7 +68,7 @@ class FindController(FolderController):
         return self._finder
 
     def action_find(self) -> None:
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is None:
             return
         from memtui.search.results import Scope  # noqa: PLC0415 - start-up: loads the search
@@ -223,7 +223,7 @@ class LinkController(FolderController):
 
     @controller_work()
     async def action_details(self) -> None:
-        engine, path, activity = self.session.engine, self.files.cursor_path, self.screen.activity
+        engine, path, activity = self.get_engine(), self.files.cursor_path, self.screen.activity
         if engine is None:
             return
         from memtui.ui.screens.info import DetailsScreen, EventScreen  # noqa: PLC0415 - start-up: loads the scan
@@ -251,7 +251,7 @@ class LinkController(FolderController):
             self._resolve_and_follow(chosen, (seen.data or b"").decode("utf-8", "replace"), path)
 
     def action_origin(self) -> None:
-        engine, path = self.session.engine, self.files.cursor_path
+        engine, path = self.get_engine(), self.files.cursor_path
         if engine is None or path is None:
             return
         from memtui.ui.screens.info import OriginScreen  # noqa: PLC0415 - start-up: loads the scan
@@ -301,9 +301,8 @@ class AuditController(FolderController):
 
     @controller_work(exclusive=True, group="audit")
     async def action_audit(self, on_changes: bool) -> None:
-        engine = self.session.engine
+        engine = self.get_engine()
         if engine is None:
-            self.message.show_message("Opening the folder. Try again in a moment.")
             return
         from memtui.ui.screens.audit import AuditScreen  # noqa: PLC0415 - start-up: loads the audit
 

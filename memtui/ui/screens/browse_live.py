@@ -88,7 +88,6 @@ class LiveController(FolderController):
     ) -> None:  # fmt: skip
         super().__init__(screen)
         self._note, self._tree, self._panes, self._edit = note, tree, panes, edit
-        self._complete = False
 
     @on(FolderOpened)
     def _show_folder(self, message: FolderOpened) -> None:
@@ -107,7 +106,7 @@ class LiveController(FolderController):
         start = self._find_start_path(message, view.cursor if view is not None else "")
         if start is not None:
             self.screen.move_to(start)
-        self._complete = message.complete
+        self.screen.is_scanned = message.complete
         began = next((event for event in message.recent if event.command == "began"), None)
         if began is not None and not message.complete:
             self.screen.show_banner("began", wording.describe_event(began), "Earlier history is not known.")
@@ -124,8 +123,8 @@ class LiveController(FolderController):
 
     @on(EventsRecorded)
     def _handle_events(self, message: EventsRecorded) -> None:
-        if message.complete and not self._complete:
-            self._complete = True
+        if message.complete and not self.screen.is_scanned:
+            self.screen.is_scanned = True
             self.message.show_message(f"Watching {self.screen.status.folder}", is_news=True)
             self._teach()
         if self.screen.is_paused:
@@ -163,7 +162,7 @@ class LiveController(FolderController):
         self.screen.event_marks.apply_events(events)
         self.screen.header.show_work(events)
         shown = next((event for event in reversed(events) if event.command != "view"), events[-1])
-        if shown.command == "found" and not self._complete:
+        if shown.command == "found" and not self.screen.is_scanned:
             words = f"First scan of the folder: {self.screen.status.files} so far."
             self.message.show_message(words, is_news=True)
         elif shown.seq not in self.screen.announced_events:
@@ -213,7 +212,7 @@ class LiveController(FolderController):
 
     def show_remaining_rows(self) -> None:
         """Update counts and titles once struck-through rows are dropped."""
-        self.screen.show_counts(*self.screen.counts, complete=self._complete)
+        self.screen.show_counts(*self.screen.counts, complete=self.screen.is_scanned)
         self.screen.show_titles()
 
     def _find_follow_target(self, events: Sequence[Event]) -> str | None:

@@ -100,6 +100,8 @@ class FolderScreen(ControlledScreen[None]):
         self.status = HeaderStatus(title, label, read_only=read_only)
         self.ui_settings, self.audit_settings = UiSettings(), AuditSettings()
         self.is_opened = False
+        self.is_scanned = False
+        """Whether all that was in the folder at first has been recorded."""
         self.is_paused = False
         self.paused_count = 0
         """Events that came while the screen was paused."""
@@ -155,7 +157,7 @@ class FolderScreen(ControlledScreen[None]):
 
     async def run_flow(self, flow: "Callable[[Engine], Awaitable[FlowOutcome | None]]") -> None:
         """Run one flow at a time, and show its outcome."""
-        engine = self.session.engine
+        engine = get_open_engine(self)
         if engine is None:
             return
         outcome = None
@@ -335,6 +337,15 @@ class FolderScreen(ControlledScreen[None]):
         return [screen for screen in self.app.screen_stack if isinstance(screen, Overlay)]
 
 
+def get_open_engine(screen: FolderScreen) -> "Engine | None":
+    """The memory that a key needs; `None`, with a message, while it is being opened."""
+    if screen.is_opened:
+        return screen.session.engine
+    if not screen.session.has_ended:  # else the message line says why it cannot be opened
+        screen.message.show_message("Opening the folder. Try again in a moment.", held=0.0)
+    return None
+
+
 class FolderController(Controller[FolderScreen]):
     """A controller of a screen over a folder."""
 
@@ -352,6 +363,10 @@ class FolderController(Controller[FolderScreen]):
     def session(self) -> FolderSession:
         """The open memory."""
         return self.screen.session
+
+    def get_engine(self) -> "Engine | None":
+        """The memory that a key needs; `None`, with a message, while it is being opened."""
+        return get_open_engine(self.screen)
 
     def copy_text(self, text: str, name: str, *, before: str = "") -> None:
         """Copy a text, and show the outcome behind the words `before`."""

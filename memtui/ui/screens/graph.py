@@ -1,6 +1,5 @@
 """The graph of a folder: orphans, hubs, islands, dangling and ambiguous links, cycles, each a list to walk into."""
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -85,31 +84,28 @@ class GraphScreen(GraphOverlayScreen):
 
     @work(thread=True, exclusive=True, group="graph", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:
-        worker, source, started = get_current_worker(), self._engine.knowledge, time.monotonic()
+        worker, source = get_current_worker(), self._engine.knowledge
         rule = self._engine.dialect.get_rule
 
         def build(graph: Graph) -> tuple[GraphSummary, Mapping[str, str]]:
             summary = summarize_graph(graph, lambda path: bool(rule(path).loads), source.read_text)
             return summary, {note.path: note.type for note in graph.notes if note.type}
 
-        with report_errors(self.post_message):
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 summary, types = source.query(build, stop=lambda: worker.is_cancelled)
             except GraphStopped:
                 return
             if not worker.is_cancelled:
-                self._rest_until = time.monotonic() + (time.monotonic() - started) * self.REST
                 self.post_message(self._SummaryRead(summary, types, again))
 
     @on(_SummaryRead)
     def _show_summary(self, message: _SummaryRead) -> None:
-        before = self._summary
         self._summary, self._types, self._is_loaded = message.summary, message.types, True
         self.groups.show(count_groups(message.summary))
         self._show_group(keep=message.again)
-        if before is None or before.roots != message.summary.roots:
-            roots = ", ".join(map(to_one_line, message.summary.roots[:3]))
-            self.message.show_message(f"Reached from {roots}." if roots else "Nothing loads in each session here.")
+        roots = ", ".join(map(to_one_line, message.summary.roots[:3]))
+        self.progress.show_state(f"Reached from {roots}." if roots else "Nothing loads in each session here.")
         notes, links = message.summary.notes, message.summary.links
         self.show_count(f"{format_count(notes, 'note')}  {format_count(links, 'link')}")
 
@@ -136,7 +132,7 @@ class GraphScreen(GraphOverlayScreen):
         rows = filter_rows(build_group_rows(self._summary, self._group, self._types), typed.words)
         if types or folder:
             rows = [row for row in rows if isinstance(row, NeighbourRow) and self._is_wanted(row.path, types, folder)]
-        notice = "No matches." if self.typed else "None."
+        notice = "No matches." if self.typed else "None." if self.progress.is_scanned else ""
         self.listed.show(rows, keep=keep, notice=("", f"{MEANINGS[self._group]}:", notice))
         self._show_titles()
 

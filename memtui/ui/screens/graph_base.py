@@ -1,7 +1,9 @@
 """What the screens over the graph share: a line that filters, and a list that is read again when events come."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 from textual import on
@@ -18,6 +20,52 @@ OpenAt = Callable[[str, int | None], None]
 """Leaves for the files, to a note and a line of it."""
 _LOOK_SECONDS = 1.0
 """Least seconds between two reads of the graph."""
+_READING = "Reading the links."
+_SCANNING = "First scan of the folder: not all notes are read yet."
+
+
+class GraphProgress:
+    """How far the graph is known to a screen over it: while the first scan goes on, it says nothing for sure."""
+
+    def __init__(self, screen: "GraphOverlayScreen") -> None:
+        self._screen = screen
+        self._state = _READING
+        self.rest_until = 0.0
+        """When the whole graph may be read again, in seconds of the monotonic clock."""
+        self.was_scanned = False
+        """Whether the graph was read, or is to be, since the end of the first scan."""
+
+    @contextmanager
+    def measure_read(self) -> Iterator[None]:
+        """Around reading the whole graph, in a thread: it is not begun again meanwhile, nor in a rest behind it."""
+        started, self.rest_until = time.monotonic(), math.inf
+        try:
+            yield
+        finally:
+            ended = time.monotonic()
+            self.rest_until = ended + (ended - started) * self._screen.REST
+
+    @property
+    def is_scanned(self) -> bool:
+        """Whether all notes are recorded."""
+        return (browser := self._screen.browser) is None or browser.is_scanned
+
+    def note_end_of_scan(self) -> bool:
+        """Whether the first scan has ended since the graph was read: it is read again at once."""
+        if self.was_scanned or not self.is_scanned or math.isinf(self.rest_until):
+            return False
+        self.was_scanned, self.rest_until = True, 0.0
+        return True
+
+    def qualify(self, words: str) -> str:
+        """What the graph says of all notes, or that not all are recorded."""
+        return words if self.is_scanned else _SCANNING
+
+    def show_state(self, words: str) -> None:
+        """Show what the graph says of all notes in place of what it said before, not of anything else."""
+        before, self._state = self._state, self.qualify(words)
+        if before != self._state and self._screen.message.text == before:
+            self._screen.message.show_message(self._state)
 
 
 class GraphOverlayScreen(OverlayScreen):
@@ -56,7 +104,7 @@ class GraphOverlayScreen(OverlayScreen):
         self._open_at = open_at
         self._is_stale = False
         self._is_loaded = False
-        self._rest_until = 0.0
+        self.progress = GraphProgress(self)
         self._titles = PaneTitles()
 
     def compose(self) -> ComposeResult:
@@ -84,7 +132,8 @@ class GraphOverlayScreen(OverlayScreen):
     def on_mount(self) -> None:
         read_only = self._engine.read_only
         self.query_one(Header).status = HeaderStatus(self._folder, live=self.LIVE, follow=None, read_only=read_only)
-        self.message.show_message("Reading the links.")
+        self.message.show_message(_READING)
+        self.progress.was_scanned = self.progress.is_scanned
         self.read()
         self.set_interval(_LOOK_SECONDS, self._refresh_if_stale)
 
@@ -96,13 +145,14 @@ class GraphOverlayScreen(OverlayScreen):
         self.read(again=True)
 
     def _refresh_if_stale(self) -> None:
+        self._is_stale |= self.progress.note_end_of_scan()
         if self._is_stale and self._is_loaded and self.is_current:
             self._is_stale = False
             self.follow_events()
 
     def follow_events(self) -> None:
         """Read again, as something happened in the folder; `_is_stale` has it asked for again a moment later."""
-        self._is_stale = time.monotonic() < self._rest_until
+        self._is_stale = time.monotonic() < self.progress.rest_until
         if not self._is_stale:
             self.read(again=True)
 

@@ -1,6 +1,5 @@
 """The map of a folder: all notes and their links at once, to walk, search and enlarge."""
 
-import time
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -84,17 +83,16 @@ class MapScreen(GraphOverlayScreen):
 
     @work(thread=True, exclusive=True, group="map", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:
-        worker, started = get_current_worker(), time.monotonic()
-        with report_errors(self.post_message):
+        worker = get_current_worker()
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 notes = self._engine.knowledge.query(read_linked_notes, stop=lambda: worker.is_cancelled)
-                if again and notes == self._notes:
+                if again and notes == self._notes and notes.titles:
                     return
                 layout = lay_out(notes, stop=lambda: worker.is_cancelled)
             except GraphStopped:
                 return
             if not worker.is_cancelled:
-                self._rest_until = time.monotonic() + (time.monotonic() - started) * self.REST
                 self.post_message(self._MapRead(notes, layout, again))
 
     @on(_MapRead)
@@ -145,7 +143,8 @@ class MapScreen(GraphOverlayScreen):
         path = self.map.path
         self._titles.set_title(self.map, "Map", to_one_line(self._notes.types.get(path, "")))
         if not path:
-            self.message.show_message("There are no notes here." if self._is_loaded else "Reading the links.")
+            if self._is_loaded:
+                self.message.show_message(self.progress.qualify("There are no notes here."))
             return
         linked = format_count(len(self.map.neighbours), "note")
         words = f"linked with {linked}" if self.map.neighbours else "no links"

@@ -217,7 +217,7 @@ class NeighbourhoodScreen(GraphOverlayScreen):
             return
         below = build_rows_below(self.mentions.found, self.mentions.lines, links.dangling)
         notices = {
-            "in": "Nothing links here.",
+            "in": "Nothing links here." if self.progress.is_scanned else "",
             "out": "It links to nothing.",
             "below": "Looking for mentions .." if self.mentions.found is None else "No mentions, no dangling names.",
         }

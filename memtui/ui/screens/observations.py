@@ -78,7 +78,7 @@ class ObservationScreen(GraphOverlayScreen):
     @work(thread=True, exclusive=True, group="observations", exit_on_error=False)
     def _read_in_thread(self, again: bool) -> None:
         worker = get_current_worker()
-        with report_errors(self.post_message):
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 found = self._engine.knowledge.query(
                     lambda graph: collect_observations(graph, self._path), stop=lambda: worker.is_cancelled
@@ -91,10 +91,9 @@ class ObservationScreen(GraphOverlayScreen):
     @on(_ObservationsRead)
     def _show_found(self, message: _ObservationsRead) -> None:
         self._found, self._is_loaded = message.found, True
-        if not message.again:
-            words = f"{label_key('observations.open')} opens the note, {label_key('observations.sort')} sorts."
-            where = f"{to_one_line(self._path)}. " if self._path is not None else ""
-            self.message.show_message(f"{where}{words}" if message.found else f"{where}No observations.")
+        words = f"{label_key('observations.open')} opens the note, {label_key('observations.sort')} sorts."
+        where = f"{to_one_line(self._path)}. " if self._path is not None else ""
+        self.progress.show_state(f"{where}{words}" if message.found else f"{where}No observations.")
         self._apply_filter()
 
     @on(Input.Changed)
@@ -104,7 +103,7 @@ class ObservationScreen(GraphOverlayScreen):
         total = format_count(len(self._found), "observation")
         self.show_count(total if len(shown) == len(self._found) else f"{len(shown):,} of {total}")
         notice = ("", "No matches.") if self._found else ("", "No observations.", "- [category] what is so #tag")
-        self.listed.show(shown, notice=notice if self._is_loaded else ())
+        self.listed.show(shown, notice=notice if self._is_loaded and self.progress.is_scanned else ())
 
     @on(ObservationView.Highlighted)
     def _show_titles(self) -> None:

@@ -1,7 +1,6 @@
 """Suggestions for the notes of a folder, as a list: each is done with one key, or set aside."""
 
 import asyncio
-import time
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
@@ -83,23 +82,21 @@ class SuggestionScreen(GraphOverlayScreen):
 
     @work(thread=True, exclusive=True, group="suggestions", exit_on_error=False)
     def _read_in_thread(self, again: bool, settings: AuditSettings) -> None:
-        worker, started = get_current_worker(), time.monotonic()
-        with report_errors(self.post_message):
+        worker = get_current_worker()
+        with report_errors(self.post_message), self.progress.measure_read():
             try:
                 found = find_suggestions(self._engine, settings=settings, stop=lambda: worker.is_cancelled)
             except GraphStopped:
                 return
             if not worker.is_cancelled:
-                self._rest_until = time.monotonic() + (time.monotonic() - started) * self.REST
                 self.post_message(self._SuggestionsRead(found, again))
 
     @on(_SuggestionsRead)
     def _show_found(self, message: _SuggestionsRead) -> None:
         self._found, self._is_loaded = message.found, True
-        if not message.again:
-            do, aside = label_key("suggestions.accept"), label_key("suggestions.set_aside")
-            words = f"{do} does it, {aside} sets it aside, {label_key('suggestions.open_note')} opens the note."
-            self.message.show_message(words if message.found else "Nothing to suggest.")
+        do, aside = label_key("suggestions.accept"), label_key("suggestions.set_aside")
+        words = f"{do} does it, {aside} sets it aside, {label_key('suggestions.open_note')} opens the note."
+        self.progress.show_state(words if message.found else "Nothing to suggest.")
         self._apply_filter()
 
     @on(Input.Changed)
@@ -113,7 +110,7 @@ class SuggestionScreen(GraphOverlayScreen):
         count = total if len(shown) == len(left) else f"{len(shown):,} of {total}"
         self.show_count(f"{count}, {hidden:,} set aside" if hidden else count)
         notice = ("", "No matches.") if left else ("", "Nothing to suggest.")
-        self.listed.show(shown, notice=notice if self._is_loaded else ())
+        self.listed.show(shown, notice=notice if self._is_loaded and self.progress.is_scanned else ())
         self._show_titles()
 
     @on(SuggestionView.Highlighted)

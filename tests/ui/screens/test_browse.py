@@ -18,8 +18,10 @@ from memtui.ui.app import MemtuiApp
 from memtui.ui.messages import FailureReported
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.dialogs import MenuScreen
+from memtui.ui.screens.graph import GraphScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.places import FolderPickerScreen
+from memtui.ui.session import FolderSession
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 Starting = Callable[..., Any]
@@ -47,6 +49,30 @@ async def test_a_key_that_was_on_its_way_finds_no_action_on_a_screen_without_wid
         assert "leave" in actions
         assert {action for action in actions if coming.check_action(action, ())} == set()
     assert {action for action in actions if known.check_action(action, ())} == set()
+
+
+async def test_a_key_that_needs_the_folder_says_that_it_is_being_opened(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_open, open_engine = threading.Event(), FolderSession._open
+
+    def open_later(session: FolderSession) -> object:
+        assert may_open.wait(60)
+        return open_engine(session)
+
+    monkeypatch.setattr(FolderSession, "_open", open_later)
+    async with opened(ready=False) as app:
+        try:
+            await app.wait_for_screen(BrowseScreen)
+            for key in ("W", "O", "w", "V", "T", "D", "i", "slash", "e", "a", "r", "d", "u", "A"):
+                app.browse.message.show_message(f"before {key}")
+                await app.press(key)
+                await app.wait_for(lambda: app.message == "Opening the folder. Try again in a moment.", key)
+        finally:
+            may_open.set()
+        await app.wait_for(lambda: "alpha.md" in app.rows, "the folder")
+        await app.press("W")
+        await app.wait_for_screen(GraphScreen)
 
 
 async def test_panes_never_overlap(opened: Opening) -> None:

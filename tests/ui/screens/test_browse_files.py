@@ -356,8 +356,8 @@ async def test_500_notes_are_renamed_in_one_text_and_come_back_with_one_key(open
         assert not app.browse.files.selection
         await app.press("u")
         await app.wait_for(lambda: len(list((app.folder / "notes").glob("*.md"))) == 500, "500 old names")
+        await app.wait_for(lambda: commands(app) == ["rename", "undo"], "the undo")
         await app.rest()
-        assert commands(app) == ["rename", "undo"]
         assert "Undid your renaming of 500 files. U redoes it." in app.message
         assert {path.read_text() for path in (app.folder / "notes").iterdir()} == set(many(500).values())
         assert not (app.folder / "archive").exists()
@@ -447,8 +447,7 @@ async def test_marked_files_are_moved_and_copied_into_a_folder(opened: Opening) 
         await app.press("m")
         await app.wait_for_screen(NameLineScreen)
         await app.press(*"old", "enter")
-        await app.pilot.pause()
-        assert "old/beta.md already exists." in app.text
+        await app.wait_for(lambda: "old/beta.md already exists." in app.text, "the refusal")
         await app.press(*"er", "enter")
         await app.wait_for(lambda: here(app, "older/gamma.md") and not here(app, "notes/gamma.md"), "the move")
         await app.rest()

@@ -1,5 +1,6 @@
 """The graph of a folder in groups, and its observations as a table."""
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -12,6 +13,7 @@ from memtui.ui.screens.dialogs import MenuScreen
 from memtui.ui.screens.graph import GraphScreen
 from memtui.ui.screens.neighbourhood import NeighbourhoodScreen
 from memtui.ui.screens.observations import ObservationScreen
+from memtui.watch import FolderWatcher
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 
@@ -119,6 +121,60 @@ async def test_a_folder_without_links_says_so(opened: Opening) -> None:
         await app.wait_for(lambda: "No observations." in app.text)
         await app.press("q", "q", "W", "j", "enter", "q", "O", "q", "w", "q")
         await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen))
+
+
+async def test_the_first_scan_is_said_until_it_ends(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_scan, reconcile = threading.Event(), FolderWatcher._reconcile
+
+    def scan_later(watcher: FolderWatcher, hints: set[str] | None) -> bool:
+        assert may_scan.wait(60)
+        return reconcile(watcher, hints)
+
+    monkeypatch.setattr(FolderWatcher, "_reconcile", scan_later)
+    scanning = "First scan of the folder: not all notes are read yet."
+    notes = {"MEMORY.md": "[[a]]\n", "a.md": "- [idea] one\n"}
+    async with opened(notes, ready=False) as app:
+        try:
+            await app.wait_for(lambda: isinstance(app.app.screen, BrowseScreen) and "a.md" in app.rows, "the names")
+            screen = await graph(app)
+            await app.wait_for(lambda: screen.message.text == scanning, "the scan")
+            await app.press("O")
+            await app.wait_for_screen(ObservationScreen)
+            listed = app.app.screen
+            await app.wait_for(lambda: listed.message.text == scanning, "the scan")
+            assert "No observations." not in app.text
+        finally:
+            may_scan.set()
+        await app.wait_for(lambda: "opens the note" in listed.message.text and "1 observation" in app.text, "the end")
+        await app.press("q")
+        await app.wait_for(lambda: screen.message.text == "Reached from MEMORY.md.", "the root")
+
+
+async def test_a_read_that_takes_long_is_not_begun_anew_by_events(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened({"a.md": "[[b]]\n", "b.md": "b\n"}) as app:
+        screen = await graph(app)
+        await app.rest()
+        may_read, begun, query = threading.Event(), [], screen._engine.knowledge.query
+
+        def read_later(*words: Any, **options: Any) -> Any:
+            begun.append(words)
+            assert may_read.wait(60)
+            return query(*words, **options)
+
+        monkeypatch.setattr(screen._engine.knowledge, "query", read_later)
+        screen.progress.rest_until = 0.0
+        try:
+            screen.read(again=True)
+            await app.wait_for(lambda: begun, "the read")
+            screen.follow_events()
+            screen.follow_events()
+            assert screen._is_stale
+        finally:
+            may_read.set()
+        await app.rest()
+        assert len(begun) == 1
 
 
 async def test_where_notes_are_reached_from_is_said_anew_when_it_changes(opened: Opening) -> None:

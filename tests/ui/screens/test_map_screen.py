@@ -112,12 +112,11 @@ async def test_it_is_enlarged_around_the_note_and_whole_again(opened: Opening) -
         screen = await open_map(app)
         whole = dict(screen.map._placed)
         await app.press("plus", "plus")
-        await app.rest()
+        await app.wait_for(lambda: screen.map._placed != whole, "the enlarged map")
         width, height = screen.map.content_size
         x, y = screen.map._placed[screen.map.path]
         assert 0 <= x < width * 2
         assert 0 <= y < height * 4
-        assert screen.map._placed != whole
         for key in ("right", "left", "up", "down"):
             await app.press(key)
             await app.rest()
@@ -125,8 +124,7 @@ async def test_it_is_enlarged_around_the_note_and_whole_again(opened: Opening) -
             assert 0 <= x < width * 2
             assert 0 <= y < height * 4
         await app.press("0")
-        await app.rest()
-        assert screen.map._placed == whole
+        await app.wait_for(lambda: screen.map._placed == whole, "the whole map")
         await app.press("minus")
         await app.rest()
         assert screen.map._placed == whole
@@ -136,8 +134,7 @@ async def test_it_follows_what_agents_write_and_keeps_the_cursor(opened: Opening
     async with opened(NOTES) as app:
         screen = await open_map(app)
         await app.press("slash", *"gamma", "enter", "escape")
-        await app.rest()
-        assert screen.map.path == "c.md"
+        await app.wait_for(lambda: screen.map.path == "c.md" and screen.map.has_focus, "the note that is found")
         with app.engine() as engine:
             command = {"command": "create", "path": "/memories/new.md", "file_text": "[[c]]\n"}
             assert not engine.execute(command, actor=Agent("claude")).is_error

@@ -34,6 +34,7 @@ async def neighbourhood(app: Any, path: str = "alpha.md") -> NeighbourhoodScreen
 
 
 async def known(app: Any, screen: NeighbourhoodScreen, path: str) -> None:
+    await app.wait_for(lambda: screen.mentions.found is not None and screen._links is not None, "the links")
     await app.wait_for(lambda: screen.mentions.found is not None and screen._links.path == path == screen._path, path)
     await app.rest()
 

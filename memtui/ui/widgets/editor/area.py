@@ -19,7 +19,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widgets import TextArea
 
-from memtui.ui.textual_private import get_key_bindings
+from memtui.ui.textual_private import forward_event, get_key_bindings
 from memtui.ui.widgets.editor.keys import KEYS
 from memtui.ui.widgets.editor.paint import ROLES, EditorStyles, MatchSpan, RowContent, SyntaxHighlighter, paint_row
 from memtui.ui.widgets.editor.text import TextDocument, UndoStep, UndoSteps, compute_edits
@@ -361,7 +361,7 @@ class EditorArea(TextArea, inherit_bindings=False):
             Key(event.key, event.character) if isinstance(event, Key) else Paste(event.text) for event in events
         ]
         for event in self._again:
-            self.post_message(event)
+            forward_event(self, event)
 
     def _should_hold(self, event: Key | Paste) -> bool:
         """Keep an event for later. Not Esc, which leads out even if the text never loads."""

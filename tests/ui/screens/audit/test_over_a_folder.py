@@ -20,7 +20,7 @@ from memtui.review.marks import Review, get_review_path
 from memtui.ui.audit_app import AuditApp
 from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.browse import BrowseScreen
-from memtui.ui.screens.dialogs import MenuScreen
+from memtui.ui.screens.dialogs import ConfirmScreen, MenuScreen
 from tests.ui.conftest import Starting, fill
 from tests.ui.declared import declared
 from tests.ui.screens.audit.made import secret
@@ -61,7 +61,9 @@ async def to(app: Any, screen: AuditScreen, path: str) -> None:
 async def test_a_reviewer_accepts_flags_and_takes_back_and_the_next_review_starts_there(opened: Opening) -> None:
     async with opened() as app:
         screen = await reviewing(app)
-        await app.press("D", "y")
+        await app.press("D")
+        await app.wait_for_screen(ConfirmScreen)
+        await app.press("y")
         await app.wait_for(lambda: "Review ended" in screen.message.text, "the first review's end")
         await app.wait_for(lambda: screen.lists.changes.row_count == 0, "nothing to review")
         await app.press("q")

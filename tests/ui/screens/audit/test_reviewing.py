@@ -221,7 +221,9 @@ async def test_the_end_of_a_review_names_what_is_unreviewed_and_the_next_starts_
         await app.press("enter")
         await app.wait_for(lambda: isinstance(app.app.screen, AuditScreen), "back")
         assert app.inspection.finished == 0
-        await app.press("D", "y")
+        await app.press("D")
+        await app.wait_for(lambda: isinstance(app.app.screen, ConfirmScreen), "the question")
+        await app.press("y")
         await app.sees("Nothing to review:", "nothing changed since the last review, by ada.")
         assert app.inspection.finished == 1
         assert "Written to ~/.local/state/memtui/reviews/memories.json." in app.message

@@ -391,6 +391,16 @@ async def test_what_is_typed_while_the_text_comes_stays_in_order(editing: Editin
         await edit.wait_for(lambda: edit.area.text == "abcd\nef", "the last letter")
 
 
+async def test_a_key_of_the_screen_that_is_typed_while_the_text_comes_does_what_it_does(editing: Editing) -> None:
+    async with editing("one\n") as edit:
+        edit.area.hold_input()
+        await edit.type("my ")
+        await edit.press("ctrl+s")
+        assert edit.bytes() == b"one\n"
+        edit.area.release_input()
+        await edit.wait_for(lambda: edit.bytes() == b"my one\n", "the save")
+
+
 async def test_closing_asks_and_what_is_not_saved_is_kept(editing: Editing) -> None:
     async with editing("one\n") as edit:
         await edit.type("x")
