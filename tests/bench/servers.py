@@ -5,10 +5,13 @@ import os
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 from memtui.core.events import Agent, Change, EntryKind, Event, Version, sha256
 from memtui.core.settings import Settings
+from memtui.engine import Engine
 from memtui.journal import chain
 from memtui.memory import connect
 from memtui.memory import open as open_memory
@@ -21,6 +24,12 @@ from tests.bench.table import Row, middle, nearly_worst, seconds, within
 from tests.bench.terminal import Terminal, memtui
 
 WRITERS, STORES, COMMANDS = 64, 16, 60
+WAYS = (
+    ("in four processes of one machine", 4, True),
+    ("each a process of one machine", WRITERS, True),
+    ("each a process with a copy of its own", WRITERS, False),
+)
+"""Where the writers are: what a row says, how many processes, and whether these share their copies."""
 RATE = 1_000.0
 SIZES = ((10_000, 1_000), (1_000_000, 100_000))
 """Events and notes of a store that is opened."""
@@ -46,9 +55,12 @@ def measure(memories: Memories) -> Iterable[Row]:
         return
     with pg_server.run_server("fsync=on", f"max_connections={2 * (WRITERS + SCREENS)}") as server:
         yield _measure_one(server.address("one"), memories.empty("server-one"))
-        for name, is_shared in (("on one machine", True), ("each on a machine of its own", False)):
-            top = memories.empty(f"server-{is_shared}")
-            rate = _measure_rate(lambda store, kind=is_shared: server.address(f"{store}-{kind}"), top, is_shared)
+        for name, processes, is_shared in WAYS:
+            number = f"{processes}-{is_shared}"
+            top = memories.empty(f"server-{number}")
+            rate = _measure_rate(
+                lambda store, of=number: server.address(f"{store}-{of}"), top, processes, is_shared=is_shared
+            )
             what = f"server: commands a second of {WRITERS} writers, {name}, in {STORES} stores"
             yield Row(what, f"{rate:,.0f}", target=f"≥ {RATE:,.0f}", missed=rate < RATE)
         for events, notes in SIZES:
@@ -113,27 +125,39 @@ def _read_times(reading: int, count: int) -> list[tuple[int, float]]:
     return list(_TIMES.iter_unpack(data))
 
 
-def _measure_rate(get_place: Callable[[int], str], top: Path, is_shared: bool) -> float:
+def _measure_rate(get_place: Callable[[int], str], top: Path, processes: int, *, is_shared: bool) -> float:
+    """Commands a second of all writers. Those of a process are its threads, with an engine for each store."""
     for store in range(STORES):
         open_memory(get_place(store), state=top / f"s{store}").close()
 
-    def work(number: int, go: int, report: int) -> None:
-        store = number % STORES
-        state = top / (f"s{store}" if is_shared else f"w{number}")
-        with open_memory(get_place(store), state=state, settings=_SETTINGS) as engine:
-            for each in range(-_WARM, COMMANDS):
-                if each == 0:
-                    os.write(report, _TIMES.pack(number, 0.0))
-                    os.read(go, 1)
-                answer = engine.execute(_create(each, number), actor=_ACTOR)
-                assert not answer.is_error, answer.text
-            os.write(report, _TIMES.pack(number, time.monotonic()))
+    def work(process: int, go: int, report: int) -> None:
+        writers = range(process, WRITERS, processes)
+        with contextlib.ExitStack() as engines:
+            opened: dict[str, Engine] = {}
+            for writer in writers:
+                name = f"s{writer % STORES}" if is_shared else f"w{writer}"
+                if name not in opened:
+                    engine = open_memory(get_place(writer % STORES), state=top / name, settings=_SETTINGS)
+                    opened[name] = engines.enter_context(engine)
 
-    with _fork(WRITERS, work) as (start, reading, _):
-        _read_times(reading, WRITERS)
+            def write(writer: int, numbers: range) -> None:
+                engine = opened[f"s{writer % STORES}" if is_shared else f"w{writer}"]
+                for number in numbers:
+                    answer = engine.execute(_create(number, writer), actor=_ACTOR)
+                    assert not answer.is_error, answer.text
+
+            with ThreadPoolExecutor(len(writers)) as pool:
+                list(pool.map(write, writers, repeat(range(-_WARM, 0))))
+                os.write(report, _TIMES.pack(process, 0.0))
+                os.read(go, 1)
+                list(pool.map(write, writers, repeat(range(COMMANDS))))
+            os.write(report, _TIMES.pack(process, time.monotonic()))
+
+    with _fork(processes, work) as (start, reading, _):
+        _read_times(reading, processes)
         began = time.monotonic()
         os.close(start)
-        ended = max(at for _, at in _read_times(reading, WRITERS))
+        ended = max(at for _, at in _read_times(reading, processes))
     return WRITERS * COMMANDS / (ended - began)
 
 
