@@ -180,7 +180,7 @@ def _measure_opening(place: str, top: Path, events: int, notes: int) -> Iterator
             named.append(terminal.when(f"note-{notes - 1}") - terminal.started)
             terminal.rest(_DRAWN)
             mark = terminal.mark
-            moved.append(-terminal.press("k") + terminal.when(f"note-{notes - 2}", after=mark))
+            moved.append(-terminal.press("k") + terminal.when(r"note-\d", after=mark))  # the cursor begins where it was
             if number == 0:
                 terminal.settle()  # the first one compiles
     also = f" (the first key {seconds(middle(moved[1:]))})"
