@@ -119,7 +119,7 @@ class MemtuiApp(App[int]):
         self._read_only = read_only
         self._label = label
         self._asked_to_quit = 0.0
-        self._key_queue = KeyQueue(self, super().on_event)
+        self.key_queue = KeyQueue(self, super().on_event)
         self._garbage = GarbageSchedule(self)
         self._recent_commands: list[str] = []
         self.when_opened: Callable[[], object] | None = None
@@ -174,7 +174,7 @@ class MemtuiApp(App[int]):
             self._show_theme(AUTO)
 
     def on_folder_shown(self) -> None:
-        """Run `when_opened`, and report problems of the settings once."""
+        """Run `when_opened`, report problems of the settings once, and hand on the keys that waited for the folder."""
         self._garbage.plan()
         when_opened, self.when_opened = self.when_opened, None
         if when_opened is not None:
@@ -185,6 +185,7 @@ class MemtuiApp(App[int]):
             self._load_next_screens()
             self._settings_reported = True
             self._report_settings_problems()
+        self.call_next(self.key_queue.resume)
 
     @work(thread=True, group="next screens", exit_on_error=False)
     def _load_next_screens(self) -> None:
@@ -275,7 +276,7 @@ class MemtuiApp(App[int]):
         self.home = self.home or HomeState(watches=self.config.ui.watch_home)
 
         def chosen(choice: FolderChoice | None) -> None:
-            self._key_queue.discard()  # keys behind a choice are of the path, and no commands in the folder
+            self.key_queue.discard()  # keys behind a choice are of the path, and no commands in the folder
             if choice is not None and choice.folder == DEMO:
                 self.wants_demo = True
                 self.exit(0)
@@ -403,7 +404,7 @@ class MemtuiApp(App[int]):
                 return
             self._garbage.note_input()
         if isinstance(event, Key | Paste) and not event.is_forwarded:
-            await self._key_queue.put(event)
+            await self.key_queue.put(event)
             return
         if isinstance(event, MouseDown) and not event.is_forwarded:
             controllers = self.screen.controllers if isinstance(self.screen, ControlledScreen) else ()

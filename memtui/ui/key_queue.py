@@ -12,11 +12,13 @@ from typing import Any
 from textual.app import App
 from textual.dom import DOMNode
 from textual.events import Key, Paste
+from textual.screen import Screen
 
 from memtui.ui.textual_private import get_key_bindings
 
 _LIMIT_SECONDS = 1.0
-"""How long a key may keep the next one waiting: one that asks and waits for an answer must not stop all keys."""
+"""How long a key may keep the next one waiting: one that asks and waits for an answer must not stop all keys.
+A screen may have its keys wait for as long."""
 _LOOKS = 10
 """Parts in which it is waited for: the time in which the machine stood still is one part, however long it was."""
 
@@ -36,6 +38,7 @@ class KeyQueue:
         self._turn = 0
         """The number of the key that is being handled."""
         self._limit: asyncio.TimerHandle | None = None
+        self._hold_limit: asyncio.TimerHandle | None = None
 
     def discard(self) -> None:
         """Forget the keys that wait."""
@@ -50,8 +53,25 @@ class KeyQueue:
         if self._limit is None:
             await self._deliver_next()
 
+    async def resume(self) -> None:
+        """Deliver the keys that waited until a screen could take them."""
+        if self._hold_limit is not None:
+            self._hold_limit.cancel()
+            self._hold_limit = None
+        if self._limit is None:
+            await self._deliver_next()
+
+    def _end_hold(self, screen: Screen[Any]) -> None:
+        screen.holds_keys = False  # type: ignore[attr-defined]
+        self._app.call_next(self.resume)
+
     async def _deliver_next(self) -> None:
         if not self._waiting or not self._app.screen_stack:
+            return
+        if getattr(screen := self._app.screen, "holds_keys", False):
+            if self._hold_limit is None:
+                loop = asyncio.get_running_loop()
+                self._hold_limit = loop.call_later(_LIMIT_SECONDS, self._end_hold, screen)
             return
         self._turn += 1
         turn, event, target = self._turn, self._waiting.popleft(), self._app.focused or self._app.screen

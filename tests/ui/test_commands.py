@@ -140,7 +140,7 @@ async def test_keys_wait_for_one_during_which_the_machine_stood_still(
     async with opened() as app:
         await app.to("alpha.md")
         loop, missed = asyncio.get_running_loop(), 0.0
-        clock, deliver = loop.time, app.app._key_queue._deliver
+        clock, deliver = loop.time, app.app.key_queue._deliver
 
         async def stand_still(event: Key | Paste) -> None:
             nonlocal missed
@@ -148,7 +148,7 @@ async def test_keys_wait_for_one_during_which_the_machine_stood_still(
             missed += 5.0
 
         monkeypatch.setattr(loop, "time", lambda: clock() + missed)
-        monkeypatch.setattr(app.app._key_queue, "_deliver", stand_still)
+        monkeypatch.setattr(app.app.key_queue, "_deliver", stand_still)
         await press_at_once(app.app, ["colon", *"da"])
         await app.wait_for_screen(CommandScreen)
         await app.wait_for(lambda: app.app.screen.query_one(Input).value == "da", "what was typed")

@@ -122,6 +122,7 @@ class BrowseScreen(FolderScreen):
         self, folder: str, *, title: str, state: str | None = None, label: str = "", read_only: bool = False
     ) -> None:
         super().__init__(folder, title=title, state=state, label=label, read_only=read_only)
+        self.holds_keys = True
         self._age_timer = AgeTimer(self, self.show_titles)
         self.panes = self.attach(self.PANE_CONTROLLER(self))
         self.approvals = self.attach(ApprovalController(self))

@@ -91,7 +91,7 @@ class LiveController(FolderController):
 
     @on(FolderOpened)
     def _show_folder(self, message: FolderOpened) -> None:
-        self.screen.is_opened = True
+        self.screen.is_opened, self.screen.holds_keys = True, False
         self.screen.last_seq = message.last
         view = self.session.view_state if self.screen.ui_settings.remember else None
         self.files.show(restore_outline(message.entries, view, self.screen.ui_settings))

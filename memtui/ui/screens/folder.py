@@ -100,6 +100,8 @@ class FolderScreen(ControlledScreen[None]):
         self.status = HeaderStatus(title, label, read_only=read_only)
         self.ui_settings, self.audit_settings = UiSettings(), AuditSettings()
         self.is_opened = False
+        self.holds_keys = False
+        """Whether keys wait for a moment: those that are typed before the folder is shown are about what it holds."""
         self.is_scanned = False
         """Whether all that was in the folder at first has been recorded."""
         self.is_paused = False

@@ -14,14 +14,17 @@ from textual.widgets import Input, OptionList
 
 from memtui.core.errors import StateUnusable
 from memtui.core.events import Agent
+from memtui.ui import key_queue
 from memtui.ui.app import MemtuiApp
 from memtui.ui.messages import FailureReported
 from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.screens.dialogs import MenuScreen
+from memtui.ui.screens.find import FindScreen
 from memtui.ui.screens.graph import GraphScreen
 from memtui.ui.screens.help import HelpScreen
 from memtui.ui.screens.places import FolderPickerScreen
 from memtui.ui.session import FolderSession
+from tests.ui.test_random_keys import press_at_once
 
 Opening = Callable[..., AbstractAsyncContextManager[Any]]
 Starting = Callable[..., Any]
@@ -73,6 +76,29 @@ async def test_a_key_that_needs_the_folder_says_that_it_is_being_opened(
         await app.wait_for(lambda: "alpha.md" in app.rows, "the folder")
         await app.press("W")
         await app.wait_for_screen(GraphScreen)
+
+
+async def test_keys_typed_before_the_folder_is_shown_wait_for_it(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_open, open_engine = threading.Event(), FolderSession._open
+
+    def open_later(session: FolderSession) -> object:
+        assert may_open.wait(60)
+        return open_engine(session)
+
+    monkeypatch.setattr(FolderSession, "_open", open_later)
+    monkeypatch.setattr(key_queue, "_LIMIT_SECONDS", 60.0)
+    async with opened(ready=False) as app:
+        try:
+            await app.wait_for_screen(BrowseScreen)
+            await press_at_once(app.app, ["slash", *"beta"])
+            await app.rest()
+            assert app.app.screen is app.browse
+        finally:
+            may_open.set()
+        await app.wait_for_screen(FindScreen)
+        await app.wait_for(lambda: app.app.screen.query_one(Input).value == "beta", "what was typed")
 
 
 async def test_panes_never_overlap(opened: Opening) -> None:
