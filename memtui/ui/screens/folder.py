@@ -231,6 +231,7 @@ class FolderScreen(ControlledScreen[None]):
 
     @on(FailureReported)
     def _show_failure(self, message: FailureReported) -> None:
+        self.holds_keys = False  # it may never be opened
         self.message.show_message(message.reason, warning=True)
 
     @on(NoticePosted)

@@ -101,6 +101,21 @@ async def test_keys_typed_before_the_folder_is_shown_wait_for_it(
         await app.wait_for(lambda: app.app.screen.query_one(Input).value == "beta", "what was typed")
 
 
+async def test_keys_do_not_wait_for_a_folder_that_cannot_be_opened(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: FolderSession) -> object:
+        raise StateUnusable("There is no disk.")
+
+    monkeypatch.setattr(FolderSession, "_open", fail)
+    monkeypatch.setattr(key_queue, "_LIMIT_SECONDS", 60.0)
+    async with opened(ready=False) as app:
+        await app.wait_for_screen(BrowseScreen)
+        await app.wait_for(lambda: app.message == "There is no disk.", "the reason")
+        await app.press("question_mark")
+        await app.wait_for_screen(HelpScreen)
+
+
 async def test_panes_never_overlap(opened: Opening) -> None:
     async with opened(size=SIZES[0]) as app:
         app.put("alpha.md", "changed\n")
