@@ -54,16 +54,22 @@ async def test_a_key_that_was_on_its_way_finds_no_action_on_a_screen_without_wid
     assert {action for action in actions if known.check_action(action, ())} == set()
 
 
-async def test_a_key_that_needs_the_folder_says_that_it_is_being_opened(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_open, open_engine = threading.Event(), FolderSession._open
+@pytest.fixture
+def may_open(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Until it is set, no folder is opened."""
+    event, open_engine = threading.Event(), FolderSession._open
 
     def open_later(session: FolderSession) -> object:
-        assert may_open.wait(60)
+        assert event.wait(60)
         return open_engine(session)
 
     monkeypatch.setattr(FolderSession, "_open", open_later)
+    return event
+
+
+async def test_a_key_that_needs_the_folder_says_that_it_is_being_opened(
+    opened: Opening, may_open: threading.Event
+) -> None:
     async with opened(ready=False) as app:
         try:
             await app.wait_for_screen(BrowseScreen)
@@ -79,15 +85,8 @@ async def test_a_key_that_needs_the_folder_says_that_it_is_being_opened(
 
 
 async def test_keys_typed_before_the_folder_is_shown_wait_for_it(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch
+    opened: Opening, may_open: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may_open, open_engine = threading.Event(), FolderSession._open
-
-    def open_later(session: FolderSession) -> object:
-        assert may_open.wait(60)
-        return open_engine(session)
-
-    monkeypatch.setattr(FolderSession, "_open", open_later)
     monkeypatch.setattr(key_queue, "_LIMIT_SECONDS", 60.0)
     async with opened(ready=False) as app:
         try:
