@@ -4,7 +4,6 @@ A change from outside has no author, no call and no approval behind it: it is wh
 Where most of a folder is written so, that is how the folder is kept, and it is told once and not of every note.
 """
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from memtui.core.paths import ROOT_NAME
 from memtui.engine import Observer
 from memtui.engine.claims import CLAIM
 from memtui.engine.lineage import find_moves
-from memtui.journal.chain import decode_actor, decode_event, decode_version
+from memtui.journal.chain import decode_actor, decode_body, decode_event, decode_version
 from memtui.review.tracks import iter_event_bodies
 
 RULE = "outside-change"
@@ -71,10 +70,10 @@ def _collect_external_steps(subject: AuditContext, after: int) -> dict[str, list
     claimed: set[int] = set()
     for number, body in iter_event_bodies(subject.observer, after):
         if _CLAIMING in body:
-            match = CLAIM.match(str(json.loads(body).get("note", "")))
+            match = CLAIM.match(str(decode_body(body).get("note", "")))
             claimed |= {int(match[1])} if match else set()
         elif _BY_OUTSIDE in body and _FOUND not in body:
-            event = json.loads(body)
+            event = decode_body(body)
             done = _DONE.get(str(event.get("command")), "changed")
             for path, before, now in event.get("changes", ()):
                 if (now or before)[0] != "directory" and not _is_bookkeeping(str(path)):
@@ -235,7 +234,7 @@ class _UseCollector:
         is_claim = by_agent and _CLAIMED_READS in body
         if self.since_us is not None and not (is_read or is_claim or _CHANGES in body):
             return
-        fields = json.loads(body)
+        fields = decode_body(body)
         if self.since_us is None:
             self.since_us = fields["at_us"]
         deed = NoteEvent(seq, fields["at_us"], self._get_actor_name(fields["actor"]))

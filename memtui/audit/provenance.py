@@ -3,7 +3,6 @@
 Lines are traced as `memtui blame` does it, once for each note; names, links and files by the event that made them.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -19,7 +18,7 @@ from memtui.core.wording import format_count
 from memtui.engine import Engine, JournalSource, Observer
 from memtui.engine.claims import CLAIM
 from memtui.fs.fork import Fork, does_fork_pay
-from memtui.journal.chain import decode_actor
+from memtui.journal.chain import decode_actor, decode_body
 from memtui.journal.verify_report import FindingWeight
 from memtui.review.tracks import iter_event_bodies
 
@@ -81,7 +80,7 @@ def summarize_journal(observer: Observer, last: int, *, stop: Callable[[], bool]
         if number % _EVERY == 0:
             check_cancelled(stop)
         try:
-            event = json.loads(body)
+            event = decode_body(body)
             who = decode_actor(event["actor"])
             actor = format_actor_name(who)
             command, note, result = (str(event.get(name, "")) for name in ("command", "note", "result"))

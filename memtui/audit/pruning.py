@@ -3,7 +3,6 @@
 A screen, a dry run and the deed share the plan. What has changed since, was read, pinned or protected meanwhile, stays.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_duration
 from memtui.engine import Engine, Observer
 from memtui.engine.pins import load_pins
+from memtui.journal.chain import decode_body
 from memtui.notes.links import LinkTargets, find_links, get_note_names
 from memtui.notes.memory_index import is_auto_loaded, is_index, is_team_note
 from memtui.places.dialects import PLAIN, Dialect
@@ -102,7 +102,7 @@ def compute_age(path: str, uses: NoteUses, *, mtime_us: int, now_us: int, is_rec
 def find_unrecorded_changes(observer: Observer, after: int) -> frozenset[str]:
     """The notes that changed after an event; of an observed folder, those whose change nobody recorded."""
     bodies = (body for _, body in iter_event_bodies(observer, after) if b'"changes":' in body)
-    return frozenset(change[0] for body in bodies for change in json.loads(body)["changes"])
+    return frozenset(change[0] for body in bodies for change in decode_body(body)["changes"])
 
 
 def find_auto_loaded(

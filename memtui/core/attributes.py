@@ -33,15 +33,19 @@ class Attributes(NamedTuple):
 
 
 UNKNOWN = Attributes()
+_make_tuple = tuple.__new__
+"""What the class itself calls."""
 
 
 def make_attributes(mode: object, mtime_ns: object) -> Attributes:
     """Attributes from a record that anybody may have written: what cannot be is not known."""
-    return Attributes(_take_number(mode, 0, PERMISSIONS), _take_number(mtime_ns, -_END_NS, _END_NS - 1))
-
-
-def _take_number(value: object, least: int, most: int) -> int | None:
-    return value if type(value) is int and least <= value <= most else None
+    return _make_tuple(
+        Attributes,
+        (
+            mode if type(mode) is int and 0 <= mode <= PERMISSIONS else None,
+            mtime_ns if type(mtime_ns) is int and -_END_NS <= mtime_ns < _END_NS else None,
+        ),
+    )
 
 
 def read_stamp(kind: str, stamp: tuple[int, ...]) -> Attributes:

@@ -12,7 +12,6 @@ together with the last settled event.
 import contextlib
 import ctypes
 import errno
-import json
 import os
 import sys
 import threading
@@ -27,6 +26,7 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import MemoryPath
 from memtui.engine import reconcile
 from memtui.engine.ledger import make_link_version
+from memtui.journal.chain import decode_body
 from memtui.journal.record import KnownPath, Record
 from memtui.store.base import ConcurrentChange, FileTooLarge, Node, NotRegularFile, Store, Transaction
 
@@ -164,7 +164,7 @@ def _iter_own(journal: Record, after: int, until: int) -> Iterator[dict[str, Any
     """The events with changes that were made through an engine, as they are encoded."""
     for _, body in journal.iter_bodies(after, until):
         if b'"changes":' in body:
-            record = json.loads(body)
+            record = decode_body(body)
             if record["actor"][0] != "outside":
                 yield record
 

@@ -3,7 +3,6 @@
 All of it is made from events and versions; nothing here looks at the folder, and nothing changes anything.
 """
 
-import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +19,7 @@ from memtui.engine.imported_history import ImportedIndex, blame_imported_lines, 
 from memtui.engine.lineage import Lineage, blame_lines, find_moves
 from memtui.engine.replacements import ReplacementReader, find_replacements
 from memtui.engine.stats import compute_stats
-from memtui.journal.chain import decode_changes
+from memtui.journal.chain import decode_body, decode_changes
 from memtui.journal.record import ReadableRecord
 
 _COMPARED = 1_000_000
@@ -316,7 +315,7 @@ class JournalHistory:
         """
         with self._calls.track():
             found = self._journal.iter_bodies(0, self._journal.get_head()[0], backwards=True)
-            return next((number for number, body in found if json.loads(body)["at_us"] <= at_us), 0)
+            return next((number for number, body in found if decode_body(body)["at_us"] <= at_us), 0)
 
     def find_deleted(self) -> list[DeletedPath]:
         """Files and links that were there once and are not now, the last to go first. What was moved is not gone."""

@@ -5,7 +5,7 @@ read once, and what it did is then looked up by path.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -14,7 +14,14 @@ from memtui.core import diffs
 from memtui.core.events import Change, EntryKind, Event, Version
 from memtui.core.history import Blame, PathVersion
 from memtui.engine.moves import expand_moves
-from memtui.engine.replacements import PathEvents, ReplacementReader, find_absence, find_replacements, is_rewritten
+from memtui.engine.replacements import (
+    FOUND,
+    PathEvents,
+    ReplacementReader,
+    find_absence,
+    find_replacements,
+    is_rewritten,
+)
 from memtui.journal.record import ReadableRecord
 
 _LARGE = 16
@@ -98,8 +105,11 @@ class Lineage:
         """What events before a number did to a path, newest first."""
         absent: frozenset[int] = frozenset()
         seqs = [seq for seq in reversed(self._journal.get_touching_seqs(path)) if before is None or seq < before]
-        for seq, done in zip(seqs, self._iter_changes(seqs), strict=True):
-            if seq in absent or done is None or (row := done.make_row(path)) is None:
+        for seq, event in zip(seqs, self._journal.iter_small_events(seqs), strict=True):
+            if seq in absent or (row := self._make_row(seq, event, path)) is None:
+                continue
+            if row.event.command not in FOUND and not row.event.is_outside:
+                yield row
                 continue
             if (absence := find_absence(self._events, row.event, Change(path, row.before, row.after))) is not None:
                 absent, row = absence.seqs, replace(row, before=absence.before)
@@ -109,10 +119,13 @@ class Lineage:
                 row = replace(row, event=self._replacements.read(row.event) or row.event)
             yield row
 
-    def _iter_changes(self, seqs: Sequence[int]) -> Iterator["_EventChanges | None"]:
-        """What events of some numbers did; `None` for one that is not there."""
-        for seq, event in zip(seqs, self._journal.iter_small_events(seqs), strict=True):
-            yield self._get_changes(seq) if event is None else _collect_changes(event)
+    def _make_row(self, seq: int, event: Event | None, path: str) -> PathVersion | None:
+        """What an event did to a path; `None` for nothing. A large event is looked up here."""
+        if event is not None and len(event.changes) == 1 and not event.moved:
+            change = event.changes[0]
+            return PathVersion(event, path, change.before, change.after) if change.path == path else None
+        done = self._get_changes(seq) if event is None else _collect_changes(event)
+        return None if done is None else done.make_row(path)
 
     def _get_changes(self, seq: int) -> "_EventChanges | None":
         with self._lock:
@@ -165,9 +178,6 @@ class _EventChanges(NamedTuple):
 
 
 def _collect_changes(event: Event) -> _EventChanges:
-    if len(event.changes) == 1 and not event.moved:
-        change = event.changes[0]
-        return _EventChanges(event, {change.path: (change.before, change.after)}, {}, {})
     changes: dict[str, tuple[Version | None, Version | None]] = {}
     for change in event.changes:
         before = changes[change.path][0] if change.path in changes else change.before
@@ -200,8 +210,20 @@ class _RowMerger:
     def __iter__(self) -> Iterator[PathVersion]:
         while self._heads:
             _, _, version, rows = heappop(self._heads)
-            self.add(rows)
-            yield version
+            while not self._heads:
+                following = next(rows, None)
+                self._count += 1
+                count = self._count
+                yield version
+                if following is None:
+                    break
+                version = following
+                if self._heads:
+                    heappush(self._heads, (-following.event.seq, count, following, rows))
+                    break
+            else:
+                self.add(rows)
+                yield version
 
 
 # Blame: the versions of a note compared one by one, from the newest back.

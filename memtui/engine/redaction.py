@@ -23,6 +23,7 @@ from memtui.engine.refusals import describe_error
 from memtui.engine.restore import ActionRecord, Restorer
 from memtui.engine.stats import MassLossMonitor
 from memtui.fs.state import KNOWN_NOTES
+from memtui.journal.chain import decode_body
 
 REDACTED = b"[redacted]"
 _HASHES = 1_000
@@ -275,7 +276,7 @@ class Redactor:
 
     def _iter_records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for seq, body in self._context.journal.iter_bodies(0, self._context.journal.get_head()[0]):
-            yield seq, json.loads(body)
+            yield seq, decode_body(body)
 
     # Out of the files, and out of the record
 

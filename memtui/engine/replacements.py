@@ -19,8 +19,9 @@ _TEMPORARY_US = 60_000_000
 """The longest life of a temporary file, in microseconds."""
 _ABSENT_US = 5_000_000
 """The longest time for which a note is away while a program makes it anew."""
-_FOUND = frozenset({"created", "modified", "renamed"})
-_BLANKING = _FOUND | {"deleted"}
+FOUND = frozenset({"created", "modified", "renamed"})
+"""Commands of events in which a file may have been renamed over a note, or a note taken away to be written anew."""
+_BLANKING = FOUND | {"deleted"}
 _NEAR = 2
 """Events between the change of a note and the end of its temporary file or backup, where they were seen apart."""
 _MOST_STEPS = 16
@@ -35,7 +36,7 @@ _LARGEST = 1_000_000
 
 def find_replacements(event: Event) -> dict[str, str]:
     """By notes, the names of the files that were renamed over them, or, where these were hidden, to them."""
-    if event.command not in _FOUND or event.moved or len(event.changes) < 2:
+    if event.command not in FOUND or event.moved or len(event.changes) < 2:
         return {}
     found: dict[str, str] = {}
     previous: Change | None = None
@@ -98,7 +99,7 @@ def is_temporary(events: PathEvents, path: str, before: int, at_us: int) -> bool
         if not event.is_outside or not 0 <= at_us - event.at_us <= _TEMPORARY_US:
             return False
         if event.command != "modified":
-            return event.command in _FOUND and change.before is None and is_note(change.after)
+            return event.command in FOUND and change.before is None and is_note(change.after)
     return False
 
 

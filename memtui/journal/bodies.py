@@ -7,7 +7,7 @@ they stand behind the deflated rest as they are. It takes about 9 µs to keep an
 
 import re
 import zlib
-from binascii import unhexlify
+from binascii import hexlify, unhexlify
 
 _DEFLATED, _APART = b"\x01", b"\x02"
 """The first byte of a body that is deflated whole, as journals of schema 4 have it, and of one whose hashes are apart;
@@ -59,14 +59,15 @@ def unpack_body(kept: bytes) -> bytes:
         body = inflater.decompress(kept[1:], _LARGEST)
     except zlib.error:
         return kept
+    if not inflater.eof or body[:1] != b"{" or _NOTED in body:
+        return kept  # not ours
     hashes = inflater.unused_data
-    if form == _APART:
-        if len(hashes) != _HASH_BYTES * body.count(_PLACE):
-            return kept
-        if hashes:
-            named = tuple(hashes.hex("\n", _HASH_BYTES).encode().split(b"\n"))
-            body = body.replace(b"%", b"%%").replace(_PLACE, b'"%b"') % named
-    elif hashes:
+    if hashes and form == _APART and not len(hashes) % _HASH_BYTES:
+        named = hexlify(hashes, b"\n", _HASH_BYTES).split(b"\n")
+        try:
+            body = body.replace(b"%", b"%%").replace(_PLACE, b'"%b"') % tuple(named)
+        except TypeError:
+            return kept  # more hashes than places, or fewer
+    elif hashes or _PLACE in body:
         return kept
-    is_ours = inflater.eof and len(body) <= _LARGEST and body[:1] == b"{" and _NOTED not in body
-    return body if is_ours else kept
+    return body if len(body) <= _LARGEST else kept

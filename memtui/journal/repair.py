@@ -4,7 +4,6 @@ All of it is computed from the events, so somebody who has changed it has gained
 files is found and recorded like any other change from outside.
 """
 
-import json
 import sqlite3
 from typing import Any
 
@@ -12,6 +11,7 @@ from memtui.core.errors import StateUnusable
 from memtui.core.events import IMPORTED
 from memtui.core.guards import IMPORTED_UNTIL
 from memtui.journal.bodies import unpack_body
+from memtui.journal.chain import decode_body
 from memtui.journal.guards import find_imported_until, find_ineffective_notes
 from memtui.journal.schema import NOTING, get_declared_schema
 from memtui.journal.standing import Standing, encode_path, find_known_differences
@@ -39,7 +39,7 @@ def remake_tables(connection: sqlite3.Connection, unseen: str) -> RepairReport:
     noted: set[str] = set()
     imported = 0
     for seq, body in connection.execute("SELECT seq, body FROM events ORDER BY seq"):
-        record = json.loads(unpack_body(body))
+        record = decode_body(unpack_body(body))
         if record.get("command") == IMPORTED:
             imported = seq
         if record.get("noted"):

@@ -54,7 +54,7 @@ _PAGE = 2_000
 _AT_ONCE = 500
 """Values in one query: older SQLite takes no more than 999."""
 _SELECT_EVENTS = "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq)"
-_SELECT_NUMBERED = _SELECT_EVENTS.replace(" FROM", ", seq FROM")
+_SELECT_NUMBERED = _SELECT_EVENTS.replace("SELECT", "SELECT seq,")
 _SELECT_KNOWN = "SELECT kind, sha256, size, stamp, path FROM known"
 _LAST_PATH = b"\xff" * 4_096
 """Behind every path: none is longer."""
@@ -271,7 +271,7 @@ class Journal:
             some = seqs[at : at + size]
             at, size = at + size, min(2 * size, _MOST_SMALL)
             where = f"WHERE seq IN ({','.join('?' * len(some))}) AND length(body) < {_SMALL}"
-            rows = {row[-1]: row[:-1] for row in self._query(f"{_SELECT_NUMBERED} {where}", some)}
+            rows = {row[0]: row[1:] for row in self._query(f"{_SELECT_NUMBERED} {where}", some)}
             for seq in some:
                 yield self._decode_row(rows[seq]) if seq in rows else None
 

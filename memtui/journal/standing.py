@@ -4,13 +4,13 @@ The tables of a journal that say so are caches of the chain. A check compares th
 repair makes them anew from it.
 """
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from heapq import nlargest
 from typing import Any, NamedTuple
 
 from memtui.journal.bodies import unpack_body
+from memtui.journal.chain import decode_body
 from memtui.journal.rows import iter_ascending
 
 _AT_ONCE = 500
@@ -204,7 +204,7 @@ def _contradicts(body: bytes, noted: list[tuple[str, str | None]]) -> bool:
     if len(body) < _LARGE and all(sha256 is not None and _leaves(body, sha256.encode()) for _, sha256 in noted):
         return False
     standing = Standing()
-    standing.apply_event(json.loads(body))
+    standing.apply_event(decode_body(body))
     return any(
         sha256 not in [version and version[1] for version in standing.get_candidates(path)] for path, sha256 in noted
     )

@@ -115,7 +115,7 @@ def _iter_version_lines(connection: sqlite3.Connection, named: dict[str, None], 
 def _add_named_versions(body: bytes, named: dict[str, None], redacted: set[str]) -> None:
     """Note which versions an event names; one that cannot be understood names none."""
     try:
-        record = json.loads(body)
+        record = chain.decode_body(body)
         versions = [record.get("viewed"), *(each for change in record.get("changes", ()) for each in change[1:])]
         redacted.update(record.get("redacted", ()))
         named.update((version[1], None) for version in versions if version is not None and version[1] is not None)

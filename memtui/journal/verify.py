@@ -9,7 +9,6 @@ and versions, not with the texts.
 """
 
 import contextlib
-import json
 import sqlite3
 import zlib
 from collections import deque
@@ -329,7 +328,7 @@ def _describe_change(number: int, own: int | None, *, is_last: bool, is_first: b
 
 def _read_seq(body: bytes) -> int | None:
     try:
-        number = json.loads(body)["seq"]
+        number = chain.decode_body(body)["seq"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return number if type(number) is int else None

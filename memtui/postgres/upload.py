@@ -1,6 +1,5 @@
 """Giving a server the record of memories that were kept elsewhere: the same bytes and hashes, from the first event."""
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -37,7 +36,7 @@ def upload(record: ReadableRecord, place: str) -> tuple[int, str]:
         bodies = record.iter_bodies(seq, until)
         while page := list(islice(bodies, _PAGE)):
             added = _make_events(record, hash, page)
-            hashes = {sha256 for _, body in page for sha256 in _iter_versions(json.loads(body))}
+            hashes = {sha256 for _, body in page for sha256 in _iter_versions(chain.decode_body(body))}
             texts: dict[str, bytes | None] = dict(record.get_texts(hashes))
             texts |= {sha256: None for sha256 in hashes - texts.keys() if record.has_version(sha256)}
             try:

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,11 @@ ACTOR = st.one_of(
 ATTRIBUTES = st.builds(Attributes, st.none() | st.integers(0, 0o777), st.none() | st.integers(-(2**66), 2**66))
 VERSION = st.builds(Version, st.sampled_from(EntryKind), st.none() | HASH, NUMBER, ATTRIBUTES)
 CHANGE = st.builds(Change, TEXT, st.none() | VERSION, st.none() | VERSION)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda values: st.lists(values, max_size=4) | st.dictionaries(TEXT, values, max_size=4),
+    max_leaves=12,
+)
 EVENT = st.builds(
     Event,
     seq=NUMBER,
@@ -113,3 +119,16 @@ def test_an_event_that_was_aborted_keeps_who_asked_and_says_how_it_ended() -> No
     assert chain.decode_event(body, answer=None, arguments=None, hash=b"") == event
     assert (event.result, event.actor) == (Result.ABORTED, Agent("a"))
     assert dataclasses.replace(event, aborted=False).result is Result.REFUSED
+
+
+@given(st.dictionaries(TEXT, VALUE, max_size=4), st.booleans())
+def test_a_body_is_read_as_json_reads_it(record: dict[str, object], ascii_only: bool) -> None:
+    text = json.dumps(record, ensure_ascii=ascii_only)
+    body = text.encode("utf-8", "surrogatepass")
+    assert chain.decode_body(body) == record
+
+
+@pytest.mark.parametrize("body", [b"{", b"{}{}", b'{"a":1,}', b'{"a":\x01}', b'{"a":"\x01"}', b"", b"\xff", b"{'a':1}"])
+def test_a_body_that_json_refuses_is_refused(body: bytes) -> None:
+    with pytest.raises(json.JSONDecodeError if body != b"\xff" else UnicodeDecodeError):
+        chain.decode_body(body)
