@@ -5,6 +5,7 @@ knows no such thing, a record lock (POSIX), which every network file system know
 a matter of the file system alone: two processes with two kinds of lock would not exclude each other.
 """
 
+import _thread
 import errno
 import fcntl
 import os
@@ -18,17 +19,19 @@ from typing import Literal
 
 from memtui.core.errors import LockTimeout, StateUnusable
 from memtui.fs.beneath import close_quietly
+from memtui.fs.state import REMOTE, get_file_system_type
 
 Locking = Literal["flock", "record"]
 
 _PAUSES = (0.0002, 0.0005, 0.001, 0.002, 0.005)
-_NEXT_PAUSES = (*(0.0,) * 400, *(0.0002,) * 20, *(0.0005,) * 200, 0.005)
-"""For the one that is next: the others wait for it. At first it only lets others run, for about a millisecond: a writer
-that holds the lock hardly ever needs more, and to sleep and wake takes a good part of that."""
+_NEXT_PAUSES = (*(0.0002,) * 20, *(0.0005,) * 200, 0.005)
+"""For the one that is next: the others wait for it."""
 _LONG_SHORTEST, _LONG_LONGEST = 0.0005, 0.032
 """Pauses in seconds where a lock is held for as long as a server takes to answer: see `_LongWait`."""
 _LONG_SHARE = 0.75
 """The part of the last wait for such a lock for which the next one is not looked at."""
+_MOST_QUEUED = 1.0
+"""Seconds in the kernel's queue: one that is next, and whose process was stopped, keeps those behind it."""
 _TURN = 1
 """The byte of the lock's file that is held by who is next, besides the lock itself."""
 _UNKNOWN = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
@@ -39,6 +42,12 @@ _NONE = (
     "The state directory is on a file system without locks, where two writers could collide: nothing is written. "
     "Choose another one with --state."
 )
+
+_MOST_WAITING = 32
+_queued = threading.Semaphore(_MOST_WAITING)
+"""For the threads that wait in that queue: one that is given up stays there until the lock is free."""
+_are_local: dict[int, bool] = {}
+"""By device, whether the kernel itself keeps its locks."""
 
 _mutexes: dict[tuple[int, int], threading.Lock] = {}
 """Record locks are a process's own: they exclude no threads, and closing any descriptor of the file gives them back.
@@ -111,12 +120,10 @@ def hold_lock(
         _holders.add(holder)
     try:
         if locking != "record":
-            fd = _open_lock_file(directory, name)
-            if _lock_fairly(fd, deadline, is_long=is_long):
+            fd = _take_lock(directory, name, deadline, is_long=is_long)
+            if fd >= 0:
                 yield "flock"
                 return
-            close_quietly(fd)
-            fd = -1
         with _hold_record_lock(directory, deadline, name):
             yield "record"
     finally:
@@ -169,11 +176,101 @@ class _LongWait:
 _turn_wait, _long_wait = _LongWait(), _LongWait()
 
 
-def _lock_fairly(fd: int, deadline: float, *, is_long: bool) -> bool:
-    """Ask for `flock` in turns: a writer without a pause would never let another one in.
+def _take_lock(directory: int, name: str, deadline: float, *, is_long: bool) -> int:
+    """The lock's file, open and locked; -1 where its file system knows no such lock."""
+    fd = _open_lock_file(directory, name)
+    try:
+        if _try_lock(fd):
+            return fd
+        if is_long or not _is_local(fd):
+            is_locked = _lock_in_turns(fd, deadline, is_long=is_long)
+        elif _wait_in_queue(fd, deadline):
+            return fd
+        else:
+            close_quietly(fd)
+            fd = -1  # who was given up may lock what that one opened
+            fd = _open_lock_file(directory, name)
+            is_locked = _poll_lock(lambda: _lock_now(fd), deadline)  # out of turn: who is next may have been stopped
+        if is_locked:
+            return fd
+    except BaseException:
+        close_quietly(fd)
+        raise
+    close_quietly(fd)
+    return -1
 
-    The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
+
+def _lock_now(fd: int) -> None:
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _try_lock(fd: int) -> bool:
+    """Lock a file that nobody holds, and for which nobody is next."""
+    in_turn = False
+    try:
+        in_turn = _take_turn(fd)
+        _lock_now(fd)
+    except OSError as error:
+        if not isinstance(error, BlockingIOError) and error.errno not in _UNKNOWN:
+            raise
+        return False
+    finally:
+        if in_turn:
+            _give_turn_back(fd)
+    return True
+
+
+def _wait_in_queue(fd: int, deadline: float) -> bool:
+    """Lock a file in the order in which it was asked for: the kernel's, so nobody asks again and again.
+
+    The kernel knows no time limit, so a thread waits. Returns `False` where it has to be tried in another way.
     """
+    seconds = min(deadline - time.monotonic(), _MOST_QUEUED)
+    if seconds <= 0 or not _queued.acquire(blocking=False):
+        return False
+    done = threading.Lock()
+    done.acquire()
+    problems: list[OSError] = []
+
+    def wait(own: int) -> None:
+        try:
+            in_turn = _take_turn(own, waits=True)
+            try:
+                fcntl.flock(own, fcntl.LOCK_EX)
+            finally:
+                if in_turn:
+                    _give_turn_back(own)
+        except OSError as error:
+            problems.append(error)
+        finally:
+            close_quietly(own)  # the lock is held as long as the other one is open
+            _queued.release()
+            done.release()
+
+    try:
+        own = os.dup(fd)
+        try:
+            _thread.start_new_thread(wait, (own,))
+        except BaseException:
+            close_quietly(own)
+            raise
+    except (OSError, RuntimeError):  # there are too many, or Python ends
+        _queued.release()
+        return False
+    return done.acquire(timeout=seconds) and not problems
+
+
+def _is_local(fd: int) -> bool:
+    """Whether a file is on a disk of this machine. Others ask their server for a lock, some only each second."""
+    device = os.fstat(fd).st_dev
+    if device not in _are_local:
+        kind = get_file_system_type(os.readlink(f"/proc/self/fd/{fd}")) if sys.platform == "linux" else None
+        _are_local[device] = kind is not None and not kind.startswith(REMOTE)
+    return _are_local[device]
+
+
+def _lock_in_turns(fd: int, deadline: float, *, is_long: bool) -> bool:
+    """Ask for `flock` in turns: a writer without a pause would never let another one in."""
     in_turn = False
     if _HAS_TURNS:
         with suppress(OSError):
@@ -181,18 +278,38 @@ def _lock_fairly(fd: int, deadline: float, *, is_long: bool) -> bool:
             in_turn = _poll_lock(lambda: _set_turn_lock(fd, fcntl.F_WRLCK), deadline, turns)
     try:
         pauses: Sequence[float] | _LongWait = _long_wait if is_long else _NEXT_PAUSES if in_turn else _PAUSES
-        return _poll_lock(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), deadline, pauses)
+        return _poll_lock(lambda: _lock_now(fd), deadline, pauses)
     finally:
         if in_turn:
-            with suppress(OSError):  # closing the file gives it back as well
-                _set_turn_lock(fd, fcntl.F_UNLCK)
+            _give_turn_back(fd)
 
+
+# The turn is a lock of the open file as well, of another kind (`F_OFD_SETLK`, Linux), where that can be had.
 
 _HAS_TURNS = sys.platform == "linux" and hasattr(fcntl, "F_OFD_SETLK")
 
 
-def _set_turn_lock(fd: int, kind: int) -> None:
-    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, _TURN, 1, 0))
+def _take_turn(fd: int, *, waits: bool = False) -> bool:
+    """Be the next one; `False` where there are no turns. Raises `BlockingIOError` where another one is."""
+    if not _HAS_TURNS:
+        return False
+    try:
+        _set_turn_lock(fd, fcntl.F_WRLCK, waits=waits)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _give_turn_back(fd: int) -> None:
+    with suppress(OSError):  # closing the file gives it back as well
+        _set_turn_lock(fd, fcntl.F_UNLCK)
+
+
+def _set_turn_lock(fd: int, kind: int, *, waits: bool = False) -> None:
+    operation = fcntl.F_OFD_SETLKW if waits else fcntl.F_OFD_SETLK
+    fcntl.fcntl(fd, operation, struct.pack("hhqqi4x", kind, os.SEEK_SET, _TURN, 1, 0))
 
 
 def _poll_lock(ask: Callable[[], None], deadline: float, pauses: "Sequence[float] | _LongWait" = _PAUSES) -> bool:
@@ -236,8 +353,8 @@ def _get_mutex(directory: int) -> threading.Lock:
 
 def _reset_mutexes() -> None:
     """In a forked child nobody holds what another thread of its parent held: those threads are not there."""
-    global _mutexes_lock, _holding, _stopping  # noqa: PLW0603 - they may have been held at that moment
-    _mutexes_lock, _holding = threading.Lock(), threading.Condition()
+    global _mutexes_lock, _holding, _stopping, _queued  # noqa: PLW0603 - they may have been held at that moment
+    _mutexes_lock, _holding, _queued = threading.Lock(), threading.Condition(), threading.Semaphore(_MOST_WAITING)
     _stopping = False
     _holders.clear()
     _mutexes.clear()

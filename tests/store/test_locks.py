@@ -2,7 +2,12 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,3 +98,92 @@ def test_who_waits_for_a_lock_that_is_held_long_looks_seldom_and_not_much_too_la
         assert looks <= 24
         assert now - lasts <= 0.033
         wait.note(lasts)
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's table of locks is Linux's")
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end, "waited for too long"
+        time.sleep(0.001)
+
+
+def count_waiting(file: Path) -> int:
+    """How many requests for locks of a file wait, by the kernel's table."""
+    inode = f":{file.stat().st_ino} "
+    return sum("-> " in row and inode in row for row in Path("/proc/locks").read_text().splitlines())
+
+
+@on_linux
+def test_a_lock_goes_to_who_has_waited_longest(tmp_path: Path) -> None:
+    directory, order = os.open(tmp_path, os.O_RDONLY), list[int]()
+
+    def work(number: int) -> None:
+        with hold_lock(directory, 20.0):
+            order.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(5)]
+    with hold_lock(directory, 1.0):
+        for number, thread in enumerate(threads):
+            thread.start()
+            wait_until(lambda number=number: count_waiting(tmp_path / "lock") == number + 1)
+    for thread in threads:
+        thread.join(20)
+    os.close(directory)
+    assert order == list(range(5))
+
+
+@on_linux
+def test_who_gives_up_waiting_keeps_nothing(tmp_path: Path) -> None:
+    directory, many = os.open(tmp_path, os.O_RDONLY), locks._MOST_WAITING + 5
+    with hold_lock(directory, 1.0):
+        for _ in range(many):
+            with pytest.raises(LockTimeout), hold_lock(directory, 0.001):
+                pytest.fail("two at once")
+    wait_until(lambda: count_waiting(tmp_path / "lock") == 0 and locks._queued._value == locks._MOST_WAITING)
+    with hold_lock(directory, 5.0):
+        pass
+    os.close(directory)
+
+
+_NEXT = """
+import fcntl, os, struct, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 1, 1, 0))
+fcntl.flock(fd, fcntl.LOCK_EX)
+"""
+
+
+@on_linux
+def test_a_process_that_is_next_and_stopped_holds_nobody_up_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "_MOST_QUEUED", 0.05)
+    directory, got = os.open(tmp_path, os.O_RDONLY), threading.Event()
+
+    def work() -> None:
+        with hold_lock(directory, 20.0):
+            got.set()
+
+    thread = threading.Thread(target=work)
+    with hold_lock(directory, 1.0):
+        process = subprocess.Popen([sys.executable, "-c", _NEXT, str(tmp_path / "lock")])
+        try:
+            wait_until(lambda: count_waiting(tmp_path / "lock") == 1)
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: count_waiting(tmp_path / "lock") == 0)  # it asks again once it goes on
+            thread.start()
+            wait_until(lambda: count_waiting(tmp_path / "lock") == 1)
+        except BaseException:
+            process.kill()
+            process.wait(10)
+            raise
+    try:
+        assert got.wait(15)
+    finally:
+        process.kill()
+        process.wait(10)
+        thread.join(20)
+        os.close(directory)

@@ -399,7 +399,7 @@ def test_who_waits_is_next_though_another_process_writes_without_a_pause(tmp_pat
 
 
 def test_without_turns_the_lock_alone_is_asked_for(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
     monkeypatch.setattr(locks, "_set_turn_lock", refused)
