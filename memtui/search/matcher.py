@@ -198,14 +198,15 @@ class MatchedLines(NamedTuple):
 class Needle:
     """One word, looked for in texts."""
 
-    __slots__ = ("_kind", "case", "negated", "term", "word")
+    __slots__ = ("_kind", "_text", "case", "negated", "term", "word")
 
     def __init__(self, term: Term) -> None:
         self.term = term
         self.negated = term.negated
         self.case = term.case
         self._kind = term.kind
-        self.word = _encode(term.text if term.case else term.text.casefold())
+        self._text = term.text if term.case else term.text.casefold()
+        self.word = _encode(self._text)
         """The bytes that are compared."""
 
     def is_in_text(self, text: SearchText) -> bool:
@@ -226,29 +227,31 @@ class Needle:
             case _:
                 return self.word in line
 
-    def find_spans(self, line: str) -> Iterator[Span]:
-        word = self.term.text if self.case else self.term.text.casefold()
+    def find_spans(self, line: str) -> list[Span]:
+        """The places on a line, in order; of very many the first ones."""
+        word = self._text
         if not word:
-            return
-        places: Sequence[int] | None = None
-        hay = line
-        if not self.case:
-            hay = line.casefold()
-            places = None if len(hay) == len(line) else _map_positions(line)
-        for start, end in self._iter_spans(hay, word):
-            yield (start, end) if places is None else (places[start], places[end - 1] + 1)
+            return []
+        hay = line if self.case else line.casefold()
+        spans = self._find_places(hay, word)
+        if len(hay) == len(line):
+            return spans
+        origins = [at for at, character in enumerate(line) for _ in character.casefold()]
+        return [(origins[start], origins[end - 1] + 1) for start, end in spans]
 
-    def _iter_spans(self, hay: str, word: str) -> Iterator[Span]:
+    def _find_places(self, hay: str, word: str) -> list[Span]:
+        size = len(word)
         match self._kind:
             case MatchKind.PREFIX | MatchKind.EQUAL:
-                yield 0, len(word)
+                return [(0, size)]
             case MatchKind.SUFFIX:
-                yield len(hay) - len(word), len(hay)
-            case _:
-                at = hay.find(word)
-                while at >= 0:
-                    yield at, at + len(word)
-                    at = hay.find(word, at + len(word))
+                return [(len(hay) - size, len(hay))]
+        spans: list[Span] = []
+        at = hay.find(word)
+        while at >= 0 and len(spans) < _PLACES:
+            spans.append((at, at + size))
+            at = hay.find(word, at + size)
+        return spans
 
     def implies(self, other: "Needle") -> bool:
         """Whether every text that matches this word matches the other one as well."""
@@ -337,7 +340,7 @@ class QueryMatcher:
         spans: list[Span] = []
         for needle in chain.from_iterable(self._positive):
             if _is_on_line(needle, line):
-                spans += islice(needle.find_spans(line), _PLACES)
+                spans += needle.find_spans(line)
         if self.pattern is not None:
             spans += islice(self.pattern.find_spans(line), _PLACES)
         return _merge_spans(spans)
@@ -374,6 +377,8 @@ def _is_on_line(needle: Needle, line: str) -> bool:
 
 
 def _merge_spans(spans: list[Span]) -> list[Span]:
+    if len(spans) < 2:
+        return spans
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -381,11 +386,6 @@ def _merge_spans(spans: list[Span]) -> list[Span]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _map_positions(line: str) -> list[int]:
-    """For each character of the folded line, the index of its origin."""
-    return [at for at, character in enumerate(line) for _ in character.casefold()]
 
 
 def _encode(text: str) -> bytes:

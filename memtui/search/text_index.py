@@ -1,7 +1,7 @@
 """The texts of the present notes, and their matching lines."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, KeysView, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 
 from memtui.core.lazy_dataclass import dataclass
 from memtui.search.matcher import Group, MatchedLines, QueryMatcher, SearchText, build_line_hit, is_utf8
@@ -71,6 +71,7 @@ class TextCache:
         if key in self._texts:
             self._evict(key)
             del self._texts[key]
+            self._invalidate(key)
 
     def get(self, key: str) -> SearchText | None:
         """A text; `None` if it is not here, or cannot be read any more."""
@@ -86,14 +87,17 @@ class TextCache:
         Raises:
             SearchCancelled: By `stop`.
         """
-        keys = self._find_candidates(matcher)
+        found: list[str] = []
         plain = matcher.plain
-        if plain is None:
-            found = self._filter_texts(keys, matcher.has_words, stop)
-        else:
-            found = keys
+        for keys, groups in self._find_candidates(matcher):
+            if plain is None:
+                found += self._filter_texts(keys, matcher.has_words, stop)
+                continue
+            known, left = {group[0].term for group in groups if len(group) == 1}, keys
             for needle in plain:
-                found = self._filter_by_word(found, needle.word, stop, case=needle.case)
+                if needle.term not in known:
+                    left = self._filter_by_word(left, needle.word, stop, case=needle.case)
+            found += left
         self._remember(matcher, found)
         return found
 
@@ -115,13 +119,16 @@ class TextCache:
     def _filter_texts(self, keys: Sequence[str], passes: Callable[[SearchText], bool], stop: Stop) -> list[str]:
         return [key for key in iter_until_stopped(keys, stop) if (text := self.get(key)) is not None and passes(text)]
 
-    def _find_candidates(self, matcher: QueryMatcher) -> list[str]:
+    def _find_candidates(self, matcher: QueryMatcher) -> Iterator[tuple[Sequence[str], tuple[Group, ...]]]:
+        """Keys of texts that may match, and words that they are known to match."""
         fitting = [earlier for earlier in self._earlier if matcher.is_narrower_than(earlier.groups)]
         if not fitting:
-            return list(self._texts)
-        least = min(fitting, key=lambda earlier: len(earlier.keys) + len(earlier.changed))
-        keys = [key for key in least.keys if key in self._texts and key not in least.changed]
-        return [*keys, *(key for key in least.changed if key in self._texts)]
+            yield list(self._texts), ()
+            return
+        least = min(reversed(fitting), key=lambda earlier: len(earlier.keys) + len(earlier.changed))
+        changed = least.changed
+        yield [key for key in least.keys if key not in changed] if changed else least.keys, least.groups
+        yield [key for key in changed if key in self._texts], ()
 
     def _remember(self, matcher: QueryMatcher, keys: list[str]) -> None:
         if matcher.groups:

@@ -179,8 +179,12 @@ def test_typing_on_finds_exactly_what_a_fresh_search_finds(notes: list[str], que
     for number, query in enumerate(queries):
         if number:  # meanwhile the notes change
             path, text = f"{number % len(notes)}.md", notes[-1 - number % len(notes)]
-            named[path] = text
-            kept.put(path, text.encode())
+            if number % 3 == 2:
+                named.pop(path, None)
+                kept.remove(path)
+            else:
+                named[path] = text
+                kept.put(path, text.encode())
             outside = texts_of(named, room=4)
         fresh = texts_of(named).find(wanted(query))
         for each in (kept, outside):
