@@ -78,6 +78,8 @@ class Ledger:
         self._partners: dict[str, str] = {}
         """Of a difference of two paths, the other one's: the path under which the difference stands."""
         self._unread_for_now: set[str] = set()
+        self._recorded: dict[str, KnownPath | None] = {}
+        """What the journal knows of paths, as far as it was asked for many of them at once."""
         self.texts: dict[str, bytes] = {}
         self.known: dict[str, KnownPath | None] = {}
 
@@ -102,7 +104,11 @@ class Ledger:
 
     def get_recorded(self, path: str) -> KnownPath | None:
         """What the journal knows of a path, without what this session found."""
-        return self._journal.get_known(path)
+        return self._recorded[path] if path in self._recorded else self._journal.get_known(path)
+
+    def prefetch(self, paths: Sequence[str]) -> None:
+        """Ask the journal for many paths at once, that are compared before anything is recorded."""
+        self._recorded = dict.fromkeys(paths) | self._journal.get_known_paths(paths)
 
     def reset(self) -> None:
         """Forget all that was found: somebody was faster, and it has to be looked again."""
@@ -118,7 +124,7 @@ class Ledger:
             The version that stands there now; its text is kept.
         """
         self._separate(path)
-        recorded = self._journal.get_known(path)
+        recorded = self.get_recorded(path)
         version = self._read_version(node, recorded, data) if node else None
         before = recorded.version if recorded else None
         stamp = UNSEEN if path in self._unread_for_now else node.stamp if node else UNSEEN
@@ -152,7 +158,7 @@ class Ledger:
             return
         del self._differences[key], self._partners[other]
         for each in {key, other} - {path}:
-            recorded, known = self._journal.get_known(each), self.known.get(each)
+            recorded, known = self.get_recorded(each), self.known.get(each)
             self._note_difference(each, recorded.version if recorded else None, known.version if known else None)
 
     def compare_move(self, old: str, new: str, node: Node) -> None:
@@ -282,7 +288,9 @@ class Ledger:
 
     def _read_version(self, node: Node, recorded: KnownPath | None, data: bytes | None) -> Version:
         version = self._read_content(node, recorded, data)
-        return version if node.kind is EntryKind.OTHER else replace(version, attributes=node.attributes)
+        if node.kind is EntryKind.OTHER:
+            return version
+        return Version(version.kind, version.sha256, version.size, node.attributes)
 
     def _read_content(self, node: Node, recorded: KnownPath | None, data: bytes | None) -> Version:
         if node.kind not in (EntryKind.FILE, EntryKind.LINK):

@@ -133,7 +133,7 @@ class ExternalChangeDetector:
             with context.begin_transaction():
                 ledger = context.make_ledger(context.get_now_us(), first_look)
                 if entries is None:
-                    engine_reconcile.compare_suspects(context.store, ledger, batch)
+                    engine_reconcile.compare_suspects(context.store, ledger, batch, limit=limit)
                 else:
                     engine_reconcile.compare_entries(ledger, batch, read, limit=limit)
                 events = ledger.make_events()

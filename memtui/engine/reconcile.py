@@ -14,7 +14,7 @@ from memtui.core.paths import ROOT, MemoryPath
 from memtui.engine.ledger import Ledger
 from memtui.engine.replacements import is_note
 from memtui.journal.record import KnownPath, ReadableRecord
-from memtui.store.base import FileContent, Node, ReadableStore, get_lasting_stamp
+from memtui.store.base import FileContent, FileTooLarge, Node, NotRegularFile, ReadableStore, get_lasting_stamp
 
 BATCH = 256
 """Paths that are settled in one go, under one lock."""
@@ -123,6 +123,7 @@ def compare_entries(ledger: Ledger, batch: Sequence[Suspect], read: Mapping[str,
         read: What was read, by path.
         limit: Bytes of the largest file that is kept.
     """
+    ledger.prefetch([suspect.path for suspect in batch])
     for suspect in batch:
         node, content = read[suspect.path]
         data = content.data if isinstance(content, FileContent) and len(content.data) <= limit else None
@@ -132,13 +133,21 @@ def compare_entries(ledger: Ledger, batch: Sequence[Suspect], read: Mapping[str,
             continue  # not ours to look at, or changing just now
 
 
-def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspect]) -> None:
-    """Look at suspects again and note their differences. The writer lock must be held."""
+def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspect], *, limit: int) -> None:
+    """Look at suspects again and note their differences. The writer lock must be held.
+
+    Args:
+        limit: Bytes of the largest file that is kept.
+    """
+    ledger.prefetch([suspect.path for suspect in batch])
     renamed = _find_renamed(store, ledger, [each.path for each in batch if each.was_gone and each.moved_to is None])
     for suspect in batch:
         if suspect.path in renamed.values():
             continue  # told with what was renamed to it
         try:
+            if ledger.get_recorded(suspect.path) is None and (content := _read_file(store, suspect, limit)) is not None:
+                ledger.compare_path(suspect.path, content.node, content.data)
+                continue
             node = find_node(store, suspect.path)
             moved_to = suspect.moved_to
             if node is None and moved_to is None:
@@ -155,6 +164,17 @@ def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspe
                     ledger.compare_path(moved.path, moved)
         except (OSError, SymlinkEscape):
             continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
+
+
+def _read_file(store: ReadableStore, suspect: Suspect, limit: int) -> FileContent | None:
+    """A file of which nothing is known, with its node; `None` for anything else: that is looked at first."""
+    if not suspect.size or suspect.was_gone or suspect.moved_to is not None:
+        return None
+    try:
+        content = store.read(MemoryPath.from_relative(suspect.path), limit=limit)
+    except (OSError, SymlinkEscape, NotRegularFile, FileTooLarge):
+        return None
+    return content if content.node.path == suspect.path else None
 
 
 def _find_renamed(store: ReadableStore, ledger: Ledger, gone: Iterable[str]) -> dict[str, str]:

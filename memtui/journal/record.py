@@ -182,6 +182,10 @@ class ReadableRecord(Protocol):
         """What is known of a path; `None` where nothing is known to be."""
         ...
 
+    def get_known_paths(self, paths: Sequence[str]) -> dict[str, KnownPath]:
+        """What is known of each of many paths; those of which nothing is are left out."""
+        ...
+
     def get_known_below(self, path: str, *, as_prefix: bool = False) -> dict[str, KnownPath]:
         """What is known of everything below a directory, `""` for all; or of each path that begins so."""
         ...

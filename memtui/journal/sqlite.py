@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 
 _PACK_FROM = 512
 _PAGE = 2_000
+_LOG_PAGES = 4_000
+"""Pages of the log, 16 MB of it, after which they are copied into the file: what a page has been before is not. That
+stops a command for some milliseconds; SQLite's own 1,000 are 75 commands."""
 _AT_ONCE = 500
 """Values in one query: older SQLite takes no more than 999."""
 _SELECT_EVENTS = "SELECT body, hash, answer, arguments FROM events LEFT JOIN texts_of_events USING (seq)"
@@ -351,6 +354,14 @@ class Journal:
         rows = self._execute(select, (encode_path(path),), doing="read")  # no deferred event changes it
         return _make_known(rows[0]) if rows else None
 
+    def get_known_paths(self, paths: Sequence[str]) -> dict[str, KnownPath]:
+        found: dict[str, KnownPath] = {}
+        for start in range(0, len(paths), _AT_ONCE):
+            some = [encode_path(path) for path in paths[start : start + _AT_ONCE]]
+            select = f"{_SELECT_KNOWN} WHERE path IN ({','.join('?' * len(some))})"
+            found |= {decode_path(row[4]): _make_known(row) for row in self._execute(select, some, doing="read")}
+        return found
+
     def get_known_below(self, path: str, *, as_prefix: bool = False) -> dict[str, KnownPath]:
         if path:
             key = encode_path(path if as_prefix else path + "/")
@@ -579,6 +590,7 @@ class Journal:
             self._db.execute("PRAGMA temp_store = MEMORY")
         # Without a log a power cut could damage the file.
         self._must_sync = _set_journal_mode(self._db) not in ("wal", "memory")
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         if version < 2:
             script = SCHEMA if version == 0 else TO_2
             if self._has_entries and version == 0:
@@ -597,7 +609,7 @@ class Journal:
             elif version < GUARDED:  # a copy that is only read: nothing is recorded there
                 self._noted.is_legacy = not self._noted.has_any()
         if self._path is not None and os.path.exists(self._path + _SUSPECT):
-            self._check_integrity()
+            _check_integrity(self, self._path)
 
     def _update_schema(self) -> None:
         with WriteTransaction(self, durable=True):
@@ -715,15 +727,16 @@ class Journal:
                 os.close(os.open(self._path + _SUSPECT, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         return error
 
-    def _check_integrity(self) -> None:
-        assert self._path is not None
-        words = self._query("PRAGMA integrity_check(1)")[0][0]
-        if words != "ok":
-            raise JournalDamaged(f"The journal is damaged ({words}).")
-        for _ in self.iter_events():  # each is decoded
-            pass
-        with contextlib.suppress(OSError):
-            os.unlink(self._path + _SUSPECT)
+
+def _check_integrity(journal: Journal, path: str) -> None:
+    """Look at all of a journal in which something was damaged when it was used last."""
+    words = journal.connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if words != "ok":
+        raise JournalDamaged(f"The journal is damaged ({words}).")
+    for _ in journal.iter_events():  # each is decoded
+        pass
+    with contextlib.suppress(OSError):
+        os.unlink(path + _SUSPECT)
 
 
 @contextlib.contextmanager
