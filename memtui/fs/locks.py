@@ -30,6 +30,9 @@ _LONG_SHORTEST, _LONG_LONGEST = 0.0005, 0.032
 """Pauses in seconds where a lock is held for as long as a server takes to answer: see `_LongWait`."""
 _LONG_SHARE = 0.75
 """The part of the last wait for such a lock for which the next one is not looked at."""
+_ATTEMPTS = 400
+"""How often the one that is next asks at once: for about a millisecond, as long as most writers hold the lock. To sleep
+and wake takes a good part of that."""
 _MOST_QUEUED = 1.0
 """Seconds in the kernel's queue: one that is next, and whose process was stopped, keeps those behind it."""
 _TURN = 1
@@ -184,7 +187,7 @@ def _take_lock(directory: int, name: str, deadline: float, *, is_long: bool) -> 
             return fd
         if is_long or not _is_local(fd):
             is_locked = _lock_in_turns(fd, deadline, is_long=is_long)
-        elif _wait_in_queue(fd, deadline):
+        elif _try_lock(fd, _ATTEMPTS) or _wait_in_queue(fd, deadline):
             return fd
         else:
             close_quietly(fd)
@@ -204,11 +207,16 @@ def _lock_now(fd: int) -> None:
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _try_lock(fd: int) -> bool:
-    """Lock a file that nobody holds, and for which nobody is next."""
+def _try_lock(fd: int, attempts: int = 1) -> bool:
+    """Lock a file that nobody holds for longer than some attempts, and for which nobody is next."""
     in_turn = False
     try:
         in_turn = _take_turn(fd)
+        for _ in range(attempts - 1):
+            with suppress(BlockingIOError):
+                _lock_now(fd)
+                return True
+            os.sched_yield()
         _lock_now(fd)
     except OSError as error:
         if not isinstance(error, BlockingIOError) and error.errno not in _UNKNOWN:

@@ -49,13 +49,6 @@ def compared(what: str, ours: float, theirs: float, limit: float | None, *, name
     return Row(what, seconds(ours), f"{name} {seconds(theirs)}".strip(), f"{ratio:.2f}", target, missed)
 
 
-def at_least(what: str, ours: float, theirs: float, least: float | None, *, name: str) -> Row:
-    """Two rates a second, and their ratio."""
-    target = "" if least is None else f"≥ {least:g}"
-    missed = least is not None and ours / theirs < least
-    return Row(what, f"{ours:,.0f}", f"{name} {theirs:,.0f}", f"{ours / theirs:.2f}", target, missed)
-
-
 def seconds(value: float) -> str:
     """A duration with three digits."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
