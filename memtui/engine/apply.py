@@ -115,11 +115,13 @@ class PreparedChangeSet:
         refused = {conflict.path for conflict in self.skipped}
         self.relocation = MovePlan(change_set.moves, change_set.expected, store, ledger, fresh=change_set.fresh)
         self.skipped += self.relocation.skipped
-        steps = [
-            step
-            for path in sorted(change_set.target, key=lambda each: each.split("/"))
-            if path not in refused and (step := self._plan_step(path, change_set)) is not None
-        ]
+        paths = sorted(change_set.target, key=lambda each: each.split("/"))
+        with ledger.prefetch(paths):
+            steps = [
+                step
+                for path in paths
+                if path not in refused and (step := self._plan_step(path, change_set)) is not None
+            ]
         self._order_steps(steps)
         self._explain_conflicts()
 

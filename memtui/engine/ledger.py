@@ -6,7 +6,8 @@ is never taken for one from outside.
 """
 
 import errno
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
@@ -79,7 +80,7 @@ class Ledger:
         """Of a difference of two paths, the other one's: the path under which the difference stands."""
         self._unread_for_now: set[str] = set()
         self._recorded: dict[str, KnownPath | None] = {}
-        """What the journal knows of paths, as far as it was asked for many of them at once."""
+        """What the journal knows of paths, while it is asked for many of them at once."""
         self.texts: dict[str, bytes] = {}
         self.known: dict[str, KnownPath | None] = {}
 
@@ -106,9 +107,14 @@ class Ledger:
         """What the journal knows of a path, without what this session found."""
         return self._recorded[path] if path in self._recorded else self._journal.get_known(path)
 
-    def prefetch(self, paths: Sequence[str]) -> None:
-        """Ask the journal for many paths at once, that are compared before anything is recorded."""
+    @contextmanager
+    def prefetch(self, paths: Sequence[str]) -> Iterator[None]:
+        """Have asked the journal for many paths at once, as long as nothing is recorded."""
         self._recorded = dict.fromkeys(paths) | self._journal.get_known_paths(paths)
+        try:
+            yield
+        finally:
+            self._recorded = {}
 
     def reset(self) -> None:
         """Forget all that was found: somebody was faster, and it has to be looked again."""
@@ -277,7 +283,7 @@ class Ledger:
 
         What was seen last is newer than what the version's own event tells; so is its time, if it held the same.
         """
-        known = self._journal.get_known(path)
+        known = self.get_recorded(path)
         last = known.version if known and known.version.attributes != UNKNOWN else None
         if last is None and (event := next(self._path_events.iter_before(path, self._next_seq), None)) is not None:
             last = event.change.after or event.change.before

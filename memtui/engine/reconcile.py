@@ -123,14 +123,14 @@ def compare_entries(ledger: Ledger, batch: Sequence[Suspect], read: Mapping[str,
         read: What was read, by path.
         limit: Bytes of the largest file that is kept.
     """
-    ledger.prefetch([suspect.path for suspect in batch])
-    for suspect in batch:
-        node, content = read[suspect.path]
-        data = content.data if isinstance(content, FileContent) and len(content.data) <= limit else None
-        try:
-            ledger.compare_path(node.path, node, data)
-        except (OSError, SymlinkEscape):
-            continue  # not ours to look at, or changing just now
+    with ledger.prefetch([suspect.path for suspect in batch]):
+        for suspect in batch:
+            node, content = read[suspect.path]
+            data = content.data if isinstance(content, FileContent) and len(content.data) <= limit else None
+            try:
+                ledger.compare_path(node.path, node, data)
+            except (OSError, SymlinkEscape):
+                continue  # not ours to look at, or changing just now
 
 
 def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspect], *, limit: int) -> None:
@@ -139,31 +139,38 @@ def compare_suspects(store: ReadableStore, ledger: Ledger, batch: Sequence[Suspe
     Args:
         limit: Bytes of the largest file that is kept.
     """
-    ledger.prefetch([suspect.path for suspect in batch])
-    renamed = _find_renamed(store, ledger, [each.path for each in batch if each.was_gone and each.moved_to is None])
-    for suspect in batch:
-        if suspect.path in renamed.values():
-            continue  # told with what was renamed to it
-        try:
-            if ledger.get_recorded(suspect.path) is None and (content := _read_file(store, suspect, limit)) is not None:
-                ledger.compare_path(suspect.path, content.node, content.data)
-                continue
-            node = find_node(store, suspect.path)
-            moved_to = suspect.moved_to
-            if node is None and moved_to is None:
-                found = renamed if suspect.was_gone else _find_renamed(store, ledger, [suspect.path])
-                moved_to = found.get(suspect.path)
-            moved = find_node(store, moved_to) if moved_to is not None else None
-            if node is None and moved is not None:
-                ledger.compare_move(suspect.path, moved.path, moved)
-            else:
-                version = ledger.compare_path(suspect.path, node)
-                if version and version.sha256 is None and find_node(store, suspect.path) is None:
-                    ledger.compare_path(suspect.path, None)  # gone while it was read
-                if moved is not None:
-                    ledger.compare_path(moved.path, moved)
-        except (OSError, SymlinkEscape):
-            continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
+    with ledger.prefetch([suspect.path for suspect in batch]):
+        gone = [each.path for each in batch if each.was_gone and each.moved_to is None]
+        renamed = _find_renamed(store, ledger, gone)
+        for suspect in batch:
+            if suspect.path in renamed.values():
+                continue  # told with what was renamed to it
+            try:
+                _compare_suspect(store, ledger, suspect, renamed, limit)
+            except (OSError, SymlinkEscape):
+                continue  # not ours to look at, or changing just now: the next look tells, and the others are told now
+
+
+def _compare_suspect(
+    store: ReadableStore, ledger: Ledger, suspect: Suspect, renamed: Mapping[str, str], limit: int
+) -> None:
+    if ledger.get_recorded(suspect.path) is None and (content := _read_file(store, suspect, limit)) is not None:
+        ledger.compare_path(suspect.path, content.node, content.data)
+        return
+    node = find_node(store, suspect.path)
+    moved_to = suspect.moved_to
+    if node is None and moved_to is None:
+        found = renamed if suspect.was_gone else _find_renamed(store, ledger, [suspect.path])
+        moved_to = found.get(suspect.path)
+    moved = find_node(store, moved_to) if moved_to is not None else None
+    if node is None and moved is not None:
+        ledger.compare_move(suspect.path, moved.path, moved)
+        return
+    version = ledger.compare_path(suspect.path, node)
+    if version and version.sha256 is None and find_node(store, suspect.path) is None:
+        ledger.compare_path(suspect.path, None)  # gone while it was read
+    if moved is not None:
+        ledger.compare_path(moved.path, moved)
 
 
 def _read_file(store: ReadableStore, suspect: Suspect, limit: int) -> FileContent | None:
