@@ -58,7 +58,7 @@ So whoever opens the file in this process holds the mutex of its directory."""
 _mutexes_lock = threading.Lock()
 
 _holders: set[object] = set()
-"""One for each lock that a thread of this process holds, or is about to ask for."""
+"""One for each lock that a thread of this process holds, waits for, or is about to ask for."""
 _stopping = False
 _holding = threading.Condition()
 
@@ -239,6 +239,8 @@ def _wait_in_queue(fd: int, deadline: float) -> bool:
     done = threading.Lock()
     done.acquire()
     problems: list[OSError] = []
+    with _holding:
+        _holders.add(done)  # also once it is given up: it may hold the lock for a moment
 
     def wait(own: int) -> None:
         try:
@@ -252,7 +254,7 @@ def _wait_in_queue(fd: int, deadline: float) -> bool:
             problems.append(error)
         finally:
             close_quietly(own)  # the lock is held as long as the other one is open
-            _queued.release()
+            _leave_queue(done)
             done.release()
 
     try:
@@ -263,9 +265,16 @@ def _wait_in_queue(fd: int, deadline: float) -> bool:
             close_quietly(own)
             raise
     except (OSError, RuntimeError):  # there are too many, or Python ends
-        _queued.release()
+        _leave_queue(done)
         return False
     return done.acquire(timeout=seconds) and not problems
+
+
+def _leave_queue(holder: object) -> None:
+    _queued.release()
+    with _holding:
+        _holders.discard(holder)
+        _holding.notify_all()
 
 
 def _is_local(fd: int) -> bool:
