@@ -210,7 +210,7 @@ class _RowMerger:
     def __iter__(self) -> Iterator[PathVersion]:
         while self._heads:
             _, _, version, rows = heappop(self._heads)
-            while not self._heads:
+            while not self._heads:  # there is only one, as there mostly is
                 following = next(rows, None)
                 self._count += 1
                 count = self._count

@@ -281,7 +281,9 @@ def _is_local(fd: int) -> bool:
     """Whether a file is on a disk of this machine. Others ask their server for a lock, some only each second."""
     device = os.fstat(fd).st_dev
     if device not in _are_local:
-        kind = get_file_system_type(os.readlink(f"/proc/self/fd/{fd}")) if sys.platform == "linux" else None
+        kind = None
+        with suppress(OSError):  # there is no such directory
+            kind = get_file_system_type(os.readlink(f"/proc/self/fd/{fd}"))
         _are_local[device] = kind is not None and not kind.startswith(REMOTE)
     return _are_local[device]
 

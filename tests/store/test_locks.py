@@ -153,6 +153,35 @@ def test_who_gives_up_waiting_keeps_nothing(tmp_path: Path) -> None:
     os.close(directory)
 
 
+@pytest.mark.parametrize("kind", ["nfs4", None])
+def test_where_a_server_may_keep_the_locks_nobody_waits_in_a_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str | None
+) -> None:
+    def refuse(_: str) -> str:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    monkeypatch.setattr(locks, "_are_local", {})
+    monkeypatch.setattr(locks, "_wait_in_queue", lambda *_: pytest.fail("it waited"))
+    if kind is None:
+        monkeypatch.setattr(locks.os, "readlink", refuse)
+    else:
+        monkeypatch.setattr(locks, "get_file_system_type", lambda _: kind)
+    directory, got = os.open(tmp_path, os.O_RDONLY), threading.Event()
+
+    def work() -> None:
+        with hold_lock(directory, 20.0):
+            got.set()
+
+    thread = threading.Thread(target=work)
+    with hold_lock(directory, 1.0):
+        with pytest.raises(LockTimeout), hold_lock(directory, 0.01):
+            pytest.fail("two at once")
+        thread.start()
+    assert got.wait(20)
+    thread.join(20)
+    os.close(directory)
+
+
 _NEXT = """
 import fcntl, os, struct, sys
 fd = os.open(sys.argv[1], os.O_RDWR)
