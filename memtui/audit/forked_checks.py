@@ -15,7 +15,7 @@ from memtui.audit.context import AuditContext, Note
 from memtui.audit.model import Hit
 from memtui.fs.fork import Fork, Tell, does_fork_pay
 
-_SHARE = 0.3
+_SHARE = 0.34
 """Of the notes: as much as both are at it equally long, since the duplicates are its too."""
 _FAMILIES = 6  # that look at notes, where none is left out
 _MOST = 200  # hits of one note that are told

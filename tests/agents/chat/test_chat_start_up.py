@@ -15,4 +15,4 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
     done = run_python(program)
     assert done.returncode == 0, done.stderr
-    assert {"anthropic", "httpx2", "pydantic", "textual", "mcp", "jiter"}.isdisjoint(json.loads(done.stdout))
+    assert {"anthropic", "httpx2", "pydantic", "textual", "mcp"}.isdisjoint(json.loads(done.stdout))
