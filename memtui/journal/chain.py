@@ -117,16 +117,20 @@ def decode_body(body: bytes) -> Any:
 
 
 def decode_event(body: bytes, *, answer: str | None, arguments: str | None, hash: bytes) -> Event:
-    """The event of canonical bytes, with the texts that are kept beside them."""
+    """The event of canonical bytes, with the texts that are kept beside them.
+
+    Raises:
+        ValueError, LookupError, TypeError: They are no event.
+    """
     record: dict[str, Any] = decode_body(body)
-    get = record.get
+    seq, get = record["seq"], record.get  # in this order: JSON that is no object has no `get`
     changes = [
         Change(path, decode_version(before), decode_version(after)) for path, before, after in get("changes", ())
     ]
     event = _new_object(Event)
     Event.__init__(  # by hand, and 14 at most: else Python makes a dictionary of them, which takes 1 of 7 µs
         event,
-        seq=record["seq"],
+        seq=seq,
         at_us=record["at_us"],
         actor=decode_actor(record["actor"]),
         command=get("command", ""),
@@ -217,7 +221,7 @@ def decode_version(record: list[Any] | None) -> Version | None:
         return _make_version.__wrapped__(*record[:_WITH_ATTRIBUTES])
 
 
-@lru_cache(maxsize=16)  # what stood before an event mostly stood behind the one before
+@lru_cache(maxsize=16, typed=True)  # what stood before an event mostly stood behind the one before
 def _make_version(kind: str, sha256: str | None, size: int, mode: object = None, mtime_ns: object = None) -> Version:
     return Version(_KINDS[kind], sha256, size, make_attributes(mode, mtime_ns))
 
@@ -232,7 +236,7 @@ _RARE: dict[str, Callable[[Any], object] | None] = {
     "moved": lambda pairs: tuple([(old, new) for old, new in pairs]),
     "undoes": tuple,
     "redacted": tuple,
-    "noted": lambda values: tuple(values.items()),
+    "noted": lambda values: tuple(dict.items(values)),
 }
 """Fields that most events leave out, and how they are read; `None`: as they are."""
 _is_plain = frozenset(_RARE).isdisjoint

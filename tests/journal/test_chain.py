@@ -128,6 +128,24 @@ def test_a_body_is_read_as_json_reads_it(record: dict[str, object], ascii_only: 
     assert chain.decode_body(body) == record
 
 
+_SOMEBODY = b'{"seq":1,"at_us":1,"actor":["person","a"],'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"[]", b"5", b"null", b'"seq"', b"{}", b'{"seq":1,"at_us":1}', b'{"seq":1,"at_us":1,"actor":5}'),
+        *(
+            _SOMEBODY + rest
+            for rest in (b'"noted":[]}', b'"changes":5}', b'"changes":[["a",{},null]]}', b'"moved":[1]}')
+        ),
+    ],
+)
+def test_what_is_no_event_is_refused_in_a_way_that_its_readers_know(body: bytes) -> None:
+    with pytest.raises((ValueError, LookupError, TypeError)):
+        chain.decode_event(body, answer=None, arguments=None, hash=b"")
+
+
 @pytest.mark.parametrize("body", [b"{", b"{}{}", b'{"a":1,}', b'{"a":\x01}', b'{"a":"\x01"}', b"", b"\xff", b"{'a':1}"])
 def test_a_body_that_json_refuses_is_refused(body: bytes) -> None:
     with pytest.raises(json.JSONDecodeError if body != b"\xff" else UnicodeDecodeError):

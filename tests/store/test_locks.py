@@ -110,6 +110,17 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
+def make_writer(directory: int) -> tuple[threading.Thread, threading.Event]:
+    """A thread that locks a directory once, and what is set when it has."""
+    got = threading.Event()
+
+    def work() -> None:
+        with hold_lock(directory, 20.0):
+            got.set()
+
+    return threading.Thread(target=work), got
+
+
 def count_waiting(file: Path) -> int:
     """How many requests for locks of a file wait, by the kernel's table."""
     inode = f":{file.stat().st_ino} "
@@ -166,13 +177,8 @@ def test_where_a_server_may_keep_the_locks_nobody_waits_in_a_queue(
         monkeypatch.setattr(locks.os, "readlink", refuse)
     else:
         monkeypatch.setattr(locks, "get_file_system_type", lambda _: kind)
-    directory, got = os.open(tmp_path, os.O_RDONLY), threading.Event()
-
-    def work() -> None:
-        with hold_lock(directory, 20.0):
-            got.set()
-
-    thread = threading.Thread(target=work)
+    directory = os.open(tmp_path, os.O_RDONLY)
+    thread, got = make_writer(directory)
     with hold_lock(directory, 1.0):
         with pytest.raises(LockTimeout), hold_lock(directory, 0.01):
             pytest.fail("two at once")
@@ -195,13 +201,8 @@ def test_a_process_that_is_next_and_stopped_holds_nobody_up_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locks, "_MOST_QUEUED", 0.05)
-    directory, got = os.open(tmp_path, os.O_RDONLY), threading.Event()
-
-    def work() -> None:
-        with hold_lock(directory, 20.0):
-            got.set()
-
-    thread = threading.Thread(target=work)
+    directory = os.open(tmp_path, os.O_RDONLY)
+    thread, got = make_writer(directory)
     with hold_lock(directory, 1.0):
         process = subprocess.Popen([sys.executable, "-c", _NEXT, str(tmp_path / "lock")])
         try:
