@@ -4,13 +4,14 @@ A repaint of a whole screen takes Textual 20 to 40 ms of processor time, and a k
 three. Half of that went to rows behind other widgets and to caches that are never used. What is drawn is the same, to
 the cell and the style: `tests/ui/test_textual_drawing.py` compares.
 
-Two faults of its messages are mended here as well: what is closed before it has its widgets is not mounted, and the
-only call of a timer is not left out.
+Three faults of its messages are mended here as well: what is closed before it has its widgets is not mounted, what is
+called after a refresh may find that they left meanwhile, and the only call of a timer is not left out.
 """
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from rich.segment import Segment
@@ -19,6 +20,7 @@ from textual._border import get_box
 from textual._styles_cache import StylesCache
 from textual.cache import FIFOCache
 from textual.color import Color
+from textual.css.query import NoMatches
 from textual.css.styles import StylesBase
 from textual.events import Event, Mount
 from textual.geometry import Region, Size
@@ -41,6 +43,7 @@ def draw_faster() -> None:
     Strip.__getattr__ = _make_strip_cache  # type: ignore[attr-defined]
     vars(textual_widget)["StylesCache"] = RowCache
     Widget.on_event = _handle_unless_closed  # type: ignore[method-assign, assignment]
+    Widget.call_after_refresh = _call_after_refresh  # type: ignore[method-assign, assignment]
     Screen.on_event = _handle_and_yield  # type: ignore[method-assign, assignment]
     Timer.__init__ = _begin_timer  # type: ignore[method-assign, assignment]
     Screen._screen_resized = _lay_out_once  # type: ignore[method-assign, assignment]
@@ -68,6 +71,24 @@ async def _handle_unless_closed(widget: Widget, event: Event) -> None:
     """
     if not isinstance(event, Mount) or not (widget._closing or widget._pruning or not widget.app.is_running):
         await widget._on_message(event)
+
+
+_call_any_after_refresh = Widget.call_after_refresh
+
+
+def _call_after_refresh(widget: Widget, callback: Callable[..., Any], *arguments: Any, **options: Any) -> bool:
+    """Call something after a refresh, which is that of the topmost screen, and not of the one that is left for it."""
+    return _call_any_after_refresh(widget, partial(_call_unless_closed, widget, callback, arguments, options))
+
+
+def _call_unless_closed(
+    widget: Widget, callback: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    try:
+        return callback(*arguments, **options)
+    except NoMatches:
+        if not (widget._closing or widget._pruning):
+            raise
 
 
 _begin_any_timer = Timer.__init__

@@ -1,5 +1,6 @@
 """The shorter way from a widget to the terminal draws what Textual's own way draws."""
 
+import contextlib
 import itertools
 import time
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from textual._styles_cache import StylesCache
 from textual.app import App, ComposeResult
 from textual.containers import Container, Horizontal
+from textual.css.query import NoMatches
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -127,6 +129,26 @@ async def test_what_is_closed_before_it_has_its_widgets_is_not_mounted(
         await until(pilot, lambda: seeker._is_mounted)
         app._running = True
         assert [widget.border_title for widget in seeker.query("#here")] == ([] if closed else ["found"])
+
+
+@pytest.mark.parametrize("closed", [True, False])
+async def test_what_is_called_after_a_refresh_may_find_that_its_widgets_left(tmp_path: Path, closed: bool) -> None:
+    app = MemtuiApp(str(tmp_path), state=str(tmp_path.with_name("state")))
+    called = []
+
+    def look_for_a_widget() -> None:
+        called.append("once")
+        seeker.query_one("#left-before")
+
+    with contextlib.nullcontext() if closed else pytest.raises(NoMatches):
+        async with app.run_test() as pilot:
+            seeker = SeekingScreen()
+            await app.push_screen(seeker)
+            seeker.call_after_refresh(look_for_a_widget)
+            if closed:
+                seeker.dismiss()
+            await until(pilot, lambda: called)
+    assert called == ["once"]
 
 
 async def test_what_is_due_at_once_is_done_however_slow_the_machine_is(

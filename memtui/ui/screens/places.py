@@ -120,6 +120,11 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
     def _folders(self) -> Sequence[MemoryLocation]:
         return self._home.folders
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether there is a list to draw: a screen that is closed loses its widgets before it leaves itself."""
+        return self.is_attached and self.query_one_optional(ChoiceList) is not None
+
     def compose(self) -> ComposeResult:
         yield Header()
         with Vertical(id="body"):
@@ -213,7 +218,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
 
     def _show_watched(self) -> None:
         """Say in the header how many places are watched, and below the list whether that of the cursor is not."""
-        if not self.is_attached:
+        if not self._is_open:
             return
         count, places = len(self._watcher.paths), len(self._folders)
         words = f"watching {count:,} of {places:,}" if self._home.watches and places else ""
@@ -240,7 +245,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
                 self.app.call_from_thread(show, *values)
 
     def _show_folders(self, places: Sequence[MemoryLocation]) -> None:
-        if not self.is_attached:
+        if not self._is_open:
             return
         at = self._find_cursor()
         here = self._folders[at].path if at is not None else self._home.path
@@ -262,6 +267,8 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
 
     def _show_rows(self, here: str = "") -> None:
         """List all folders, with the cursor on one of them."""
+        if not self._is_open:
+            return
         options = self.query_one(ChoiceList)
         paths = [place.path for place in self._folders]
         at = paths.index(here) if here in paths else self._find_cursor() or 0
@@ -287,7 +294,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
 
     def _find_cursor(self) -> int | None:
         """The number of the folder or the store under the cursor."""
-        row = self.query_one(ChoiceList).highlighted if self.is_attached else None
+        row = self.query_one(ChoiceList).highlighted if self._is_open else None
         return self._find_number(row) if row is not None and self._prompts else None
 
     def _find_number(self, row: int) -> int:
@@ -304,7 +311,7 @@ class FolderPickerScreen(DismissOnceScreen[FolderChoice | None]):
 
     def _update_rows(self) -> None:
         """Draw those rows in sight anew that say something else now; the others are once they come in sight."""
-        if not self.is_attached or len(self._prompts) != len(self._folders):
+        if not self._is_open or len(self._prompts) != len(self._folders):
             return
         options = self.query_one(ChoiceList)
         top, height = round(options.scroll_y), options.scrollable_content_region.height
