@@ -5,19 +5,20 @@ audit, can connect, and can write nothing but its cache. Neither loads anything 
 """
 
 import contextlib
-import json
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from multiprocessing import get_context
+from io import BufferedRWPair
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from memtui.core.paths import ONLINE, SQLITE
 from memtui.fs.landlock import restrict_writes
 from memtui.fs.state import get_cache_home, make_private_directory
+from memtui.fs.write_helper import detach_from_parent
 
 if TYPE_CHECKING:  # start-up: loads what talks to a server
     from memtui.agents.chat.events import ChatOptions
@@ -28,7 +29,6 @@ Passages = Sequence[Mapping[str, str]]
 Progress = Callable[[int, int], None]
 
 _FILE = "opinions.json"
-_BEGIN = b"begin"
 _ENDED = "The process that asks the model ended early."
 
 
@@ -87,20 +87,23 @@ class OpinionProcess:
         self.alone = alone
         self._file = _find_cache_file(folder) if keeps else None
         self._lock = threading.Lock()
-        forking = get_context("fork")
-        self._pipe, theirs = forking.Pipe()
-        words = (theirs, self._pipe, folder, model, provider, alone, self._file)
-        self._process = forking.Process(target=_serve, args=words, daemon=True)
-        self._process.start()
+        ours, theirs = socket.socketpair()
+        self._pid = os.fork()
+        if self._pid == 0:
+            _run(theirs, folder, model, provider, alone, self._file)
         theirs.close()
+        self._pipe = ours.makefile("rwb")
+        ours.close()  # is open as long as the file is
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.join()
-        self._pipe.close()
+        os.kill(self._pid, signal.SIGTERM)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+        with contextlib.suppress(OSError):  # what it was sent and did not read
+            self._pipe.close()
 
     @cached_property
     def cache(self) -> "OpinionCache":
@@ -113,8 +116,8 @@ class OpinionProcess:
     def confinement(self) -> str:
         """What the process can do, as a sentence; it gives up the rest now."""
         with contextlib.suppress(OSError):  # an end is noticed below
-            self._pipe.send_bytes(_BEGIN)
-        return _describe_confinement(self._receive().get("landlock", 0))
+            _send(self._pipe, "begin")
+        return _describe_confinement(_receive(self._pipe).get("landlock", 0))
 
     def ask(self, passages: Passages, progress: Progress) -> "OpinionAnswers":
         """Ask about passages, as far as the cache has no opinion on them."""
@@ -123,8 +126,8 @@ class OpinionProcess:
         with self._lock:
             _ = self.confinement  # before it reads any passage
             with contextlib.suppress(OSError):
-                self._pipe.send_bytes(json.dumps(passages).encode())
-            while "done" in (answer := self._receive()):
+                _send(self._pipe, passages)
+            while "done" in (answer := _receive(self._pipe)):
                 progress(answer["done"], answer["of"])
         given = answer.get("opinions", ())
         answers = OpinionAnswers(
@@ -138,13 +141,24 @@ class OpinionProcess:
             self.cache.add([passages[number]], [opinion], answers.model, self.alone, at_us)
         return answers
 
-    def _receive(self) -> dict[str, Any]:
-        """The next message of the process; empty if it has ended."""
-        try:
-            message: dict[str, Any] = json.loads(self._pipe.recv_bytes())
-        except (EOFError, OSError):
-            return {}
-        return message
+
+def _send(pipe: BufferedRWPair, message: object) -> None:
+    """Write a message, a line of JSON. Raises `OSError` if nobody reads it any more."""
+    import json  # noqa: PLC0415 - start-up: not before somebody asks
+
+    pipe.write(json.dumps(message).encode() + b"\n")
+    pipe.flush()
+
+
+def _receive(pipe: BufferedRWPair) -> Any:
+    """The next message of the other process; an empty one if it has ended."""
+    import json  # noqa: PLC0415 - start-up: as above
+
+    with contextlib.suppress(OSError):
+        line = pipe.readline()
+        if line.endswith(b"\n"):
+            return json.loads(line)
+    return {}
 
 
 def _ask_and_keep(
@@ -193,42 +207,42 @@ def _is_apart(place: str, folder: str) -> bool:
 # The process that asks.
 
 
+def _run(
+    end: socket.socket, folder: str, model: str | None, provider: "Provider", alone: bool, cache_file: Path | None
+) -> NoReturn:
+    """Be the process: nothing of the parent's is to run here."""
+    code = 1
+    try:
+        detach_from_parent(end.fileno())
+        with contextlib.suppress(BrokenPipeError):  # the parent has ended
+            _serve(end.makefile("rwb"), folder, model, provider, alone, cache_file)
+        code = 0
+    finally:
+        os._exit(code)
+
+
 def _serve(
-    pipe: Any,
-    other_end: Any,
-    folder: str,
-    model: str | None,
-    provider: "Provider",
-    alone: bool,
-    cache_file: Path | None,
+    pipe: BufferedRWPair, folder: str, model: str | None, provider: "Provider", alone: bool, cache_file: Path | None
 ) -> None:
     """Ask about what comes, until the parent ends."""
-    other_end.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent judges what comes of it
-
-    def send(message: Mapping[str, object]) -> None:
-        pipe.send_bytes(json.dumps(message).encode())
-
-    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent has ended
-        pipe.recv_bytes()  # till a person wants to ask, nothing is made or loaded
-        send({"landlock": _confine(folder, cache_file)})
+    if _receive(pipe):  # till a person wants to ask, nothing is made or loaded
+        _send(pipe, {"landlock": _confine(folder, cache_file)})
         from memtui.agents.opinions import OpinionCache  # noqa: PLC0415 - as said
 
-        while True:
-            passages = json.loads(pipe.recv_bytes())
+        while (passages := _receive(pipe)) != {}:
             answers = _ask_and_keep(
                 passages,
                 model,
                 provider,
                 OpinionCache(cache_file),
                 alone,
-                lambda done, of: send({"done": done, "of": of}),
+                lambda done, of: _send(pipe, {"done": done, "of": of}),
             )
             opinions = [
                 [number, *opinion, answers.given_us.get(number, 0)]
                 for number, opinion in sorted(answers.opinions.items())
             ]
-            send({"model": answers.model, "opinions": opinions, "fault": answers.fault})
+            _send(pipe, {"model": answers.model, "opinions": opinions, "fault": answers.fault})
 
 
 def _confine(folder: str, cache_file: Path | None) -> int:

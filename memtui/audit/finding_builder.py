@@ -11,7 +11,6 @@ from functools import cached_property
 from memtui.audit.context import AuditContext, LineOffsets, Note
 from memtui.audit.masking import (
     MASK,
-    Span,
     build_evidence,
     build_passage,
     find_overlapping_spans,
@@ -29,6 +28,7 @@ from memtui.notes.memory_index import is_team_note
 from memtui.places.dialects import Dialect
 from memtui.places.file_rules import Keeper
 from memtui.scan.rule_matches import SecretRules
+from memtui.scan.spots import Span
 
 # Groups: many findings of one kind in one file are one finding.
 

@@ -13,10 +13,7 @@ from memtui.core.unicode import to_one_line
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
 from memtui.scan.ruleset import load_pattern
 from memtui.scan.secrets import find_secrets
-from memtui.scan.spots import Spot
-
-Span = tuple[int, int]
-"""Characters of a text, from and to."""
+from memtui.scan.spots import Span, Spot
 
 MASK = "****"
 _MOST = 6  # characters of a secret that are shown at most

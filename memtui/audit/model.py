@@ -11,7 +11,6 @@ from memtui.core.settings import Budget
 from memtui.core.unicode import to_one_line
 from memtui.review.inbox import Inbox, ReviewMark
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
-from memtui.scan.ruleset import load_rules
 from memtui.scan.spots import Spot
 
 
@@ -413,6 +412,8 @@ class Audit:
 
 def read_rules(name: str) -> tuple[AuditRule, ...]:
     """The rules of a file of `memtui/scan/rules`, in order."""
+    from memtui.scan.ruleset import load_rules  # noqa: PLC0415 - first paint: a screen shows values, not rules
+
     return tuple(
         AuditRule(
             id=entry.id,

@@ -1,6 +1,5 @@
 """The order of findings, by danger, and the groups of those that have one cause: reports and the screen show both."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cached_property, partial
@@ -10,7 +9,6 @@ from memtui.core.events import Outside, Person, format_actor_name
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.unicode import to_one_line
 from memtui.core.wording import format_count
-from memtui.notes.memory_index import is_auto_loaded
 
 _FAMILIES = (
     Family.SECRET,
@@ -38,6 +36,8 @@ def rank_by_danger(finding: AuditFinding) -> tuple[int | str, ...]:
 
     Equally dangerous ones are in the order of their places.
     """
+    from memtui.notes.memory_index import is_auto_loaded  # noqa: PLC0415 - first paint: there is no finding yet
+
     place = finding.location
     return (
         finding.severity.rank,
@@ -178,6 +178,8 @@ def _find_moves(findings: Sequence[AuditFinding]) -> set[tuple[str, str]]:
 
 
 def _compute_id(*parts: str) -> str:
+    import hashlib  # noqa: PLC0415 - first paint: opens OpenSSL
+
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

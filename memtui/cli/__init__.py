@@ -51,6 +51,11 @@ def _dispatch(words: Sequence[str], *, own_process: bool) -> int:
 
         if (code := chat_screen.run_plain_chat(*plain)) is not None:
             return code
+    if words[:1] == ["audit"] and (plain := parse_plain_command_line(words[1:])) is not None:
+        from memtui.cli import audit_screen  # noqa: PLC0415 - start-up: only for screens
+
+        if (code := audit_screen.run_plain_audit(*plain)) is not None:
+            return code
     from memtui.cli import parsing  # noqa: PLC0415 - start-up: not for a hook, nor to browse a folder
     from memtui.cli.verbs import VERBS  # noqa: PLC0415 - start-up: as above
 

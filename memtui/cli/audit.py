@@ -2,13 +2,19 @@
 
 import argparse
 import os
+from typing import Any
 
 from memtui.audit.report import FORMATS
-from memtui.cli import output
+from memtui.cli import audit_screen, output
 from memtui.cli.options import Options
 from memtui.cli.parsing import Parser, Verb
 
 _LEVELS = ("fail", "warn", "never")
+_OF_REPORTS = (
+    "format", "output", "only", "repo", "rules", "rule_file", "baseline", "write_baseline", "journal", "ask_model",
+    "model_decides", "yes",
+)  # fmt: skip
+"""Options that something is read for, or refused, before the audit."""
 _READ_OUT = (
     "The audit is printed as text. Review with: memtui review accept PATH, memtui review flag PATH, memtui review done."
 )
@@ -53,6 +59,12 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
 
         return audit_many(options, arguments)
     arguments.folder = next(iter(arguments.folders), None)
+    chosen = _choose_for_screen(arguments)
+    is_plain = not options.json and not any(getattr(arguments, name) not in (None, False) for name in _OF_REPORTS)
+    if is_plain and "" not in chosen.values():
+        code = audit_screen.run_plain_audit(options, arguments.folder, **chosen)
+        if code is not None:
+            return code
     from memtui.cli.audit_job import (  # noqa: PLC0415 - start-up: help needs none of the audit
         build_audit_job,
         list_rules,
@@ -63,26 +75,10 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
         return list_rules(options, arguments)
     job = build_audit_job(options, arguments)
     if job.is_for_screen:
-        from memtui.ui.startup import load_textual  # noqa: PLC0415 - start-up: only for screens
-
-        load_textual()
-        from memtui.ui.audit_app import run_audit_app  # noqa: PLC0415 - start-up: loads Textual
-
-        return run_audit_app(
-            job.folder,
-            state=options.state,
-            journal=arguments.journal,
-            loaded=job.loaded,
-            review=arguments.review,
-            reviewer=arguments.reviewer or "",
-            since=arguments.since or "last",
-            repo=job.repo,
-            only=job.only,
-            baseline=job.baseline,
-            custom=job.custom,
-            watch=arguments.watch,
-            keeps=not options.read_only,
-        )
+        return audit_screen.audit_on_screen(
+            job.folder, job.loaded, options, **chosen, journal=arguments.journal, repo=job.repo, only=job.only,
+            baseline=job.baseline, custom=job.custom,
+        )  # fmt: skip
     if job.is_read_out and not options.quiet:
         output.print_message(_READ_OUT)
     if not arguments.watch:
@@ -90,6 +86,12 @@ def run_audit_verb(options: Options, arguments: argparse.Namespace) -> int:
     from memtui.cli.audit_watch import watch_audit  # noqa: PLC0415 - as above
 
     return watch_audit(job)
+
+
+def _choose_for_screen(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What was chosen for the screen, as arguments of `audit_on_screen`."""
+    names = ("review", "reviewer", "since", "watch")
+    return {name: value for name in names if (value := getattr(arguments, name)) not in (None, False)}
 
 
 AUDIT_VERB = Verb("audit", add_audit_options, run_audit_verb, keeps_rights=True)

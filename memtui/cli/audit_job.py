@@ -24,6 +24,7 @@ from memtui.audit.selection import find_setting, matches_rule
 from memtui.audit.suppressions import InvalidBaseline, build_baseline, parse_baseline
 from memtui.audit.trend import MOST_BYTES, add_trend, build_history
 from memtui.cli import context, output
+from memtui.cli.audit_screen import has_screen
 from memtui.cli.context import load_config
 from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure, NotFound, UsageError, format_os_error, show_progress_line
@@ -80,9 +81,7 @@ class AuditJob:
     @property
     def is_for_screen(self) -> bool:
         """Whether a person looks, who asked for no report."""
-        can_draw = output.is_terminal(sys.stdout) and os.environ.get("TERM", "") not in ("", "dumb")
-        can_ask = output.is_terminal(sys.stdin) and not self.loaded.config.ui.screen_reader
-        return not self._asks_for_report and can_draw and can_ask
+        return not self._asks_for_report and has_screen() and not self.loaded.config.ui.screen_reader
 
     @property
     def is_read_out(self) -> bool:

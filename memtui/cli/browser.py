@@ -55,14 +55,17 @@ def browse_folder(options: Options, folder: str | None) -> int:
 
 
 @contextmanager
-def detect_terminal_background(loaded: "LoadedConfig") -> Iterator[None]:
-    """Ask the terminal whether it is light while all else is loaded; at the end it is as it was before."""
+def detect_terminal_background(loaded: "LoadedConfig", *, reads: bool = True) -> Iterator[None]:
+    """Ask the terminal whether it is light while all else is loaded; at the end it is as it was before.
+
+    `reads` says whether the answer is read from now on: there is another thread then.
+    """
     from memtui.ui import startup  # noqa: PLC0415 - start-up: only for screens
 
     thresholds = gc.get_threshold()
     gc.set_threshold(max(_NEW_OBJECTS, thresholds[0]), *thresholds[1:])
     if loaded.config.theme == "auto":
-        startup.start_query()
+        startup.start_query(reads=reads)
     startup.load_textual()
     try:
         yield

@@ -1,5 +1,5 @@
 """The options that every verb takes, and a command line that needs no parser: `memtui`, `memtui ./DIR`, and the same
-with `chat`.
+with `chat` or `audit`.
 
 The parser takes 3 to 5 ms, of 45 that the browser takes beside Textual until a person sees something.
 """
@@ -30,7 +30,7 @@ class Options:
 
 
 class PlainCommandLine(NamedTuple):
-    """A command line that only browses, or chats: its options and its folder, if it names one."""
+    """A command line that only browses, chats or audits: its options and its folder, if it names one."""
 
     options: Options
     word: str | None

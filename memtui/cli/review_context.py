@@ -12,10 +12,9 @@ from memtui.cli.options import Options
 from memtui.cli.output import ExitCode, Failure
 from memtui.core.lazy_dataclass import dataclass
 from memtui.engine import Observer
-from memtui.review import verdicts
 from memtui.review.inbox import Inbox, ReviewMark
 from memtui.review.inbox_builder import build_inbox
-from memtui.review.marks import Review, ReviewFile
+from memtui.review.marks import Review, ReviewFile, get_reviewer
 
 
 @dataclass
@@ -32,7 +31,7 @@ class ReviewContext:
     @property
     def reviewer(self) -> str:
         """The name in the marks."""
-        name: str = self.given.reviewer or verdicts.get_reviewer()
+        name: str = self.given.reviewer or get_reviewer()
         return name.strip()
 
     def load_inbox(self, *, accepted: bool, plain: bool = False) -> Inbox:

@@ -107,6 +107,24 @@ class ExportWriter:
             os.close(fd)
             raise
 
+    def make_temporary_directory(self) -> str:
+        """Make an empty directory, for its owner only, in the first place for temporary files where one may lie.
+
+        Raises:
+            WriteFailed: It may lie in none of them, or cannot be made.
+        """
+        import tempfile  # noqa: PLC0415 - start-up: only here
+
+        places = [os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+        for place in filter(os.path.isabs, (*places, "/tmp", "/var/tmp")):
+            directory = os.path.realpath(place)
+            with contextlib.suppress(WriteFailed, OSError):
+                self._check_path(os.path.join(directory, "memtui-"), "memtui-")
+                os.close(self._open_directory(directory, directory, parents=False))
+                return tempfile.mkdtemp(prefix="memtui-", dir=directory)
+        words = f"There is no place for temporary files. {self._nothing}"
+        raise WriteFailed(WriteFailureReason.FAILED, words)
+
     def _check_path(self, place: str, name: str) -> None:
         """Check by paths first, where nothing has been opened or made yet."""
         shown = _format_path(place)

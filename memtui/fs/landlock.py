@@ -61,19 +61,22 @@ class SandboxStatus:
         version: The version of Landlock that enforces it; 0 if the kernel enforces nothing.
         has_network: Whether connections can still be made.
         reason: Why the kernel enforces nothing, as a sentence; empty if it does.
+        exceptions: The files that can still be written, such as `its own temporary ones`; empty for none.
     """
 
     version: int
     has_network: bool = True
     reason: str = ""
+    exceptions: str = ""
 
     @property
     def sentence(self) -> str:
         if not self.version:
             return f"{self.reason} memtui itself opens everything read-only."
         written = "writing files" if self.version >= _TRUNCATE_SINCE else "opening files for writing"
+        written += f" but {self.exceptions}," if self.exceptions else ""
         network = "" if self.has_network else " and from making TCP connections"
-        return f"The kernel keeps this process from {written}{network} (Landlock {self.version})."
+        return f"The kernel keeps this process from {f'{written}{network}'.rstrip(',')} (Landlock {self.version})."
 
 
 def get_landlock_version() -> int:
@@ -82,7 +85,7 @@ def get_landlock_version() -> int:
 
 
 def restrict_writes(
-    *, but: Iterable[str] = (), network: bool = False, readable: Iterable[str] | None = None
+    *, but: Iterable[str] = (), exceptions: str = "", network: bool = False, readable: Iterable[str] | None = None
 ) -> SandboxStatus:
     """Give up the right to write anywhere, for this process and all that it starts, until its end.
 
@@ -90,6 +93,7 @@ def restrict_writes(
 
     Args:
         but: Files and directories below which writing stays allowed; one that is not there is left out.
+        exceptions: What they are, for `SandboxStatus.sentence`.
         network: Whether TCP connections stay allowed; before Landlock 4 they cannot be given up.
         readable: Files and directories below which reading stays allowed; then nothing else can be read, and no program
             started. `None` leaves both as they are.
@@ -111,7 +115,7 @@ def restrict_writes(
         _apply_ruleset(version, but, readable, no_network=no_network)
     except OSError as error:
         return SandboxStatus(0, reason=_explain_unavailable(error.errno or 0))
-    return SandboxStatus(version, has_network=not no_network)
+    return SandboxStatus(version, has_network=not no_network, exceptions=exceptions)
 
 
 def disable_core_dumps() -> None:

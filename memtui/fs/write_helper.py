@@ -1,13 +1,13 @@
 """A helper process that writes files for a parent that has given up its right to write.
 
 A read-only session confines itself (`memtui.fs.landlock`), yet reports and review marks have to be saved. So a small
-process is forked before that: it writes whole files for its parent, where `memtui.fs.exports` allows, and nothing
-else. It holds neither terminal nor folder, and ends with its parent.
+process is forked before that: it writes whole files for its parent, where `memtui.fs.exports` allows, removes its
+temporary files at the end, and nothing else. It holds neither terminal nor folder, and ends with its parent.
 """
 
 import contextlib
-import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -76,16 +76,24 @@ class WriteHelper:
     Args:
         outgoing: Where files may be written.
         kept: The files in a state directory that it may replace, too.
+        has_directory: Whether this process is to have a directory for temporary files of its own. The helper removes
+            it, with what is in it, once this process has closed the helper or has ended, however it did.
+
+    Attributes:
+        directory: The path of that directory; empty for none, and where none can be made outside the memory folder.
 
     Raises:
         RuntimeError: There are other threads already, which a forked process would do without.
         WriteFailed: No process can be made.
     """
 
-    def __init__(self, outgoing: ExportWriter, *, kept: Collection[str | os.PathLike[str]] = ()) -> None:
+    def __init__(
+        self, outgoing: ExportWriter, *, kept: Collection[str | os.PathLike[str]] = (), has_directory: bool = False
+    ) -> None:
         if count_threads() > 1:
             raise RuntimeError("the process that writes has to be forked before there are threads")
         self._lock = threading.Lock()
+        self.directory = _make_directory(outgoing) if has_directory else ""
         try:
             ours, its = socket.socketpair()
             with contextlib.ExitStack() as undo:
@@ -94,11 +102,12 @@ class WriteHelper:
                 self._pid = os.fork()
                 undo.pop_all()
         except OSError as error:
+            shutil.rmtree(self.directory, ignore_errors=True)
             reason = os.strerror(error.errno or 0).lower()
             words = f"The writer process could not be started: {reason}. Nothing was written."
             raise WriteFailed(WriteFailureReason.FAILED, words) from error
         if self._pid == 0:
-            _serve(its, outgoing, frozenset(os.fspath(path) for path in kept))
+            _serve(its, outgoing, frozenset(os.fspath(path) for path in kept), self.directory)
         its.close()
         self._socket = ours
         with contextlib.suppress(OSError, EOFError):  # what went wrong there is told by the first that is to be written
@@ -122,6 +131,8 @@ class WriteHelper:
         self._ask({"kept": os.fspath(path)}, data)
 
     def _ask(self, asked: dict[str, object], data: bytes) -> None:
+        import json  # noqa: PLC0415 - start-up: not before there is something to write
+
         words = json.dumps(asked).encode("ascii")
         with self._lock:
             if not self._pid:
@@ -152,6 +163,13 @@ class WriteHelper:
         self._socket.close()  # it reads the end of it, and ends
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
+
+
+def _make_directory(outgoing: ExportWriter) -> str:
+    try:
+        return outgoing.make_temporary_directory()
+    except WriteFailed:
+        return ""
 
 
 def _keep_file(kept: frozenset[str], path: str, data: bytes) -> None:
@@ -190,11 +208,13 @@ def _receive_exactly(connection: socket.socket, count: int) -> bytes:
 # The helper process.
 
 
-def _serve(connection: socket.socket, outgoing: ExportWriter, kept: frozenset[str]) -> NoReturn:
-    """Write until the parent ends. Never returns: nothing of the parent's is to run here."""
+def _serve(connection: socket.socket, outgoing: ExportWriter, kept: frozenset[str], directory: str) -> NoReturn:
+    """Write until the parent ends, then remove its directory. Never returns: nothing of the parent's is to run here."""
+    import json  # noqa: PLC0415 - start-up: the parent goes on meanwhile
+
     code = 1
     try:
-        _detach_from_parent(connection.fileno())
+        detach_from_parent(connection.fileno())
         connection.sendall(_READY)
         while True:
             try:
@@ -208,6 +228,8 @@ def _serve(connection: socket.socket, outgoing: ExportWriter, kept: frozenset[st
             answer = json.dumps(_handle_write(outgoing, kept, asked, data)).encode("ascii")
             connection.sendall(_ANSWERED.pack(len(answer)) + answer)
     finally:
+        if directory:
+            shutil.rmtree(directory, ignore_errors=True)
         os._exit(code)
 
 
@@ -227,7 +249,7 @@ def _handle_write(
     return {"why": None, "text": None}
 
 
-def _detach_from_parent(kept: int) -> None:
+def detach_from_parent(kept: int) -> None:
     """Keep nothing of the parent's but one descriptor: no terminal, no group, and not how it takes signals."""
     os.setsid()
     for number in _IGNORED:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,21 +21,18 @@ from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.settings import AuditSettings, Settings
 from memtui.core.unicode import to_one_line
-from memtui.engine.pins import load_pins
 from memtui.fs.exports import WriteFailed, WriteFailureReason
 from memtui.fs.state import get_state_directory
 from memtui.fs.write_helper import FileWriter
-from memtui.review.hunks import compare_file, find_changed_hunks
 from memtui.review.inbox import ChangedFile, ChangedHunk, Inbox, MarkedFinding, ReviewMark, ReviewVerdict
-from memtui.review.inbox_builder import build_inbox
 from memtui.review.inspection import AuditCallbacks, ChangeComparison
-from memtui.review.marks import Review, ReviewFile, ReviewFileUnusable
-from memtui.review.verdicts import Head, build_finding_mark, build_marks, end_review, get_head, revert_and_mark
 
 if TYPE_CHECKING:
     from memtui.audit.cache import AuditCache
     from memtui.audit.opinions import OpinionAsker
     from memtui.engine import Engine, Observer
+    from memtui.review.marks import Review, ReviewFile
+    from memtui.review.verdicts import Head
     from memtui.watch import FolderWatcher
 
 
@@ -54,8 +51,8 @@ class ReviewOptions:
     Attributes:
         folder: Its path, with links resolved.
         title: Its path, as shown.
-        review: The path of the review file.
-        reviewer: The name of the reviewer.
+        review: The path of the review file; `None` for the usual one.
+        reviewer: The name of the reviewer; empty for the login name.
         state: The directory of the journal, if not the usual one.
         settings: Of the audit.
         memory: Of the folder.
@@ -63,7 +60,7 @@ class ReviewOptions:
         repo: A repository that notes are compared with.
         only: Only these rules.
         baseline: Fingerprints that do not count; `None` without a baseline.
-        custom: The rules of the person's own files.
+        custom: The rules of the person's own files; `None` for those of the settings and of installed packages.
         neutral: The rights that this process gave up, as sentences.
         enforced: The limits that the kernel enforces, as a sentence.
         is_confined: Whether the kernel enforces limits.
@@ -72,8 +69,8 @@ class ReviewOptions:
 
     folder: str
     title: str
-    review: str
-    reviewer: str
+    review: str | None = None
+    reviewer: str = ""
     state: str | None = None
     settings: AuditSettings = field(default_factory=AuditSettings)
     memory: Settings = field(default_factory=Settings)
@@ -81,7 +78,7 @@ class ReviewOptions:
     repo: str | None = None
     only: Collection[str] | None = None
     baseline: Collection[str] | None = None
-    custom: CustomRules = NO_CUSTOM_RULES
+    custom: CustomRules | None = None
     neutral: tuple[str, ...] = ()
     enforced: str = ""
     is_confined: bool = False
@@ -112,12 +109,10 @@ class FolderInspection:
         self.folder = options.folder
         self.state = options.state
         self.title = options.title
-        self.reviewer = options.reviewer
         self.settings = options.settings
-        self.custom = options.custom
+        self.custom = options.custom or NO_CUSTOM_RULES
         self.enforced = options.enforced
         self.is_confined = options.is_confined
-        self.review_location = format_path(options.review)
         self.can_revert = engine is not None
         self.observer: Observer | None = engine
         self.asker = asker
@@ -125,8 +120,7 @@ class FolderInspection:
         self._first = first
         self._open = open
         self._writer = writer
-        self._file = ReviewFile(options.review, folder=options.title, writer=writer)
-        self._review = Review(self._file.path)
+        self._known_review: Review | None = None
         self._inbox: Inbox | None = None
         self._head: Head = (0, "")
         """The head of the record before the inbox was read: later events were not shown."""
@@ -141,8 +135,38 @@ class FolderInspection:
         self._lock = threading.Lock()
 
     def open_folder(self) -> None:
+        if self._options.custom is None:
+            from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - first paint: loads the scan
+
+            self.custom = load_custom_rules((), self.settings.rule_files, self.folder)
         if self.observer is None:
             self.observer = self._first or self._open()
+
+    @cached_property
+    def reviewer(self) -> str:
+        from memtui.review.marks import get_reviewer  # noqa: PLC0415 - first paint: known once somebody judges
+
+        return self._options.reviewer or get_reviewer()
+
+    @property
+    def review_location(self) -> str:
+        return format_path(self._file.path)
+
+    @cached_property
+    def _file(self) -> "ReviewFile":
+        """The file of the marks. Raises `ReviewFileUnusable` if it would lie within the agent's reach."""
+        from memtui.review.marks import ReviewFile, get_review_path  # noqa: PLC0415 - first paint: is read behind it
+
+        path = self._options.review or get_review_path(self.folder)
+        return ReviewFile(path, folder=self.title, writer=self._writer)
+
+    @property
+    def _review(self) -> "Review":
+        """What reviewers said, as far as it was read."""
+        from memtui.review.marks import Review  # noqa: PLC0415 - first paint: as above
+
+        with self._lock:
+            return Review(self._file.path) if self._known_review is None else self._known_review
 
     @property
     def _open_observer(self) -> "Observer":
@@ -154,6 +178,7 @@ class FolderInspection:
         from memtui.audit.cache import keep_cache, read_cache  # noqa: PLC0415 - first paint: loads all rules
         from memtui.audit.opinions import add_kept_opinions  # noqa: PLC0415 - as above
         from memtui.audit.runner import run_audit  # noqa: PLC0415 - as above
+        from memtui.engine.pins import load_pins  # noqa: PLC0415 - as above
 
         if self._is_audited and not self.can_revert:
             self._reopen()
@@ -164,8 +189,7 @@ class FolderInspection:
         inbox = self._read_inbox(observer)
         callbacks.inbox(inbox)
         self._seen = observer.get_head()[0]
-        with self._lock:
-            review = self._review
+        review = self._review
         if options.cache is not None and self._cache is None:
             self._cache = read_cache(options.cache)
         audit = run_audit(
@@ -212,6 +236,10 @@ class FolderInspection:
             self._start_watching(watch[1])
 
     def _read_inbox(self, observer: "Observer") -> Inbox:
+        from memtui.review.inbox_builder import build_inbox  # noqa: PLC0415 - first paint: loads the engine
+        from memtui.review.marks import Review, ReviewFileUnusable  # noqa: PLC0415 - as above
+        from memtui.review.verdicts import get_head  # noqa: PLC0415 - as above
+
         try:
             review = self._file.load()
         except ReviewFileUnusable as error:
@@ -226,7 +254,7 @@ class FolderInspection:
             raise StateUnusable(str(error)) from error
         inbox = replace(inbox, problem=" ".join(filter(None, (problem, inbox.problem))))
         with self._lock:
-            self._review, self._inbox, self._head = review, inbox, head
+            self._known_review, self._inbox, self._head = review, inbox, head
         return inbox
 
     def read_text(self, path: str) -> str | None:
@@ -239,6 +267,8 @@ class FolderInspection:
             return None
 
     def compare(self, file: ChangedFile) -> ChangeComparison:
+        from memtui.review.hunks import compare_file, find_changed_hunks  # noqa: PLC0415 - first paint: loads the engine
+
         observer = self._open_observer
         found = compare_file(observer, file)
         if found.difference is None:
@@ -246,8 +276,7 @@ class FolderInspection:
         if not found.difference.hunks:
             title, detail = _describe_missing_hunks(file, found.difference)
             return ChangeComparison(None, (), title, detail)
-        with self._lock:
-            review = self._review
+        review = self._review
         return ChangeComparison(found.difference, find_changed_hunks(observer, file, review))
 
     def find_calls(self, seq: int) -> SurroundingCalls:
@@ -284,10 +313,11 @@ class FolderInspection:
         words: str = "",
         findings: Sequence[MarkedFinding] = (),
     ) -> Sequence[ReviewMark]:
+        from memtui.review.verdicts import build_marks, get_head  # noqa: PLC0415 - first paint: loads the engine
+
         observer = self._open_observer
         head, hunks = get_head(observer), () if hunk is None else (hunk,)
-        with self._lock:
-            review = self._review
+        review = self._review
         marks: list[ReviewMark] = []
         build = partial(build_marks, observer, review, verdict, reviewer=self.reviewer, head=head, words=words)
         for file in files:
@@ -313,6 +343,7 @@ class FolderInspection:
         self, verdict: ReviewVerdict, findings: Sequence[AuditFinding], words: str = "", until: str = ""
     ) -> Sequence[ReviewMark]:
         from memtui.review.triage import mark_finding  # noqa: PLC0415 - first paint: loads the scan
+        from memtui.review.verdicts import build_finding_mark, get_head  # noqa: PLC0415 - as above
 
         head = get_head(self._open_observer)
         build = partial(build_finding_mark, verdict, reviewer=self.reviewer, head=head, words=words, until=until)
@@ -327,6 +358,7 @@ class FolderInspection:
 
     def _decide_findings(self, audit: Audit) -> Sequence[MarkedFinding]:
         from memtui.review import sign_off  # noqa: PLC0415 - first paint: loads the reports
+        from memtui.review.inbox_builder import build_inbox  # noqa: PLC0415 - as above
 
         if self._options.only is not None:
             raise StateUnusable(
@@ -347,6 +379,7 @@ class FolderInspection:
                 "Not signed off: a file changed since it was shown. Nothing was written. Review it, then sign off."
             )
         from memtui.review import sign_off, triage  # noqa: PLC0415 - first paint: loads the reports
+        from memtui.review.verdicts import end_review  # noqa: PLC0415 - as above
 
         if triage.holds_secret(failures_reason, rules=self.custom.matcher):
             raise StateUnusable(f"Not signed off: {triage.SECRET_IN_WORDS}")
@@ -366,9 +399,11 @@ class FolderInspection:
     def _add_marks(self, marks: Sequence[ReviewMark]) -> None:
         review = self._file.add(marks)
         with self._lock:
-            self._review = review
+            self._known_review = review
 
     def revert(self, engine: "Engine", file: ChangedFile, hunk: ChangedHunk | None) -> ActionResult:
+        from memtui.review.verdicts import revert_and_mark  # noqa: PLC0415 - first paint: loads the engine
+
         result, marks = revert_and_mark(engine, file, hunk, reviewer=self.reviewer)
         if marks:
             self._add_marks(marks)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtui.core import diffs
 from memtui.core.diffs import Hunk
 from memtui.core.events import Actor, Agent, EntryKind, Version
 from memtui.core.lazy_dataclass import dataclass
-from memtui.engine import Observer
+
+if TYPE_CHECKING:  # the engine is loaded behind the first paint
+    from memtui.engine import Observer
 
 # Steps and tracks as small values: a long journal has many of them.
 
@@ -277,7 +279,7 @@ _AT_ONCE = 500  # things whose texts are held at a time
 class VersionTexts:
     """The texts of versions that are held at the moment."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: "Observer") -> None:
         self._observer = observer
         self._held: dict[str, bytes] = {}
 

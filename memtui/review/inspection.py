@@ -67,11 +67,9 @@ class Inspection(Protocol):
         folder: The path of the folder, links resolved.
         state: The directory of its journal, if not the usual one.
         title: The path of the folder, as shown.
-        reviewer: The name of the reviewer.
         settings: Of the audit.
         custom: The rules of the person's own files.
         enforced: The limits that the kernel enforces, or why it does not, as a sentence; empty in an ordinary session.
-        review_location: The path of the review file, as shown.
         is_confined: Whether the kernel enforces limits.
         can_revert: Whether changes can be reverted: an ordinary session.
         observer: The open memory; `None` before it is open. Each audit opens another one.
@@ -81,15 +79,21 @@ class Inspection(Protocol):
     folder: str
     state: str | None
     title: str
-    reviewer: str
     settings: AuditSettings
     custom: CustomRules
     enforced: str
-    review_location: str
     is_confined: bool
     can_revert: bool
     observer: "Observer | None"
     asker: "OpinionAsker | None"
+
+    @property
+    def reviewer(self) -> str:
+        """The name of the reviewer."""
+
+    @property
+    def review_location(self) -> str:
+        """The path of the review file, as shown."""
 
     def open_folder(self) -> None:
         """Open the folder, once.

@@ -7,7 +7,6 @@ As with the journal, a document that somebody made anew from the start is not: i
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import stat
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.core.errors import LockTimeout, MemtuiError, StateUnusable
+from memtui.core.hashing import hash_bytes
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.paths import format_path
 from memtui.core.unicode import to_one_line, visible_json
@@ -34,7 +34,7 @@ SCHEMA = 2
 """The highest that is read; a file without a verdict on a finding is written as 1, so that an older memtui reads it."""
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of the largest review file that is read."""
-START = hashlib.sha256(b"memtui review 1").hexdigest()
+START = hash_bytes(b"memtui review 1")
 """What stands in for the hash of the mark before the first one."""
 _LONGEST_NAME = 200  # bytes of a folder's name that become part of a file's
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -104,6 +104,16 @@ class Review:
         return (visible_json(text) + "\n").encode()
 
 
+def get_reviewer() -> str:
+    """The name of the logged-in user."""
+    try:
+        import pwd  # noqa: PLC0415 - not on every system
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return os.environ.get("LOGNAME") or os.environ.get("USER") or f"user {os.getuid()}"
+
+
 def get_review_path(folder: str, state_home: str | os.PathLike[str] | None = None) -> Path:
     """Where the marks of a folder are kept, unless somebody said otherwise.
 
@@ -111,7 +121,7 @@ def get_review_path(folder: str, state_home: str | os.PathLike[str] | None = Non
         ReviewFileUnusable: It would lie inside the folder, within the agent's reach.
     """
     home = get_state_home() if state_home is None else Path(os.path.realpath(state_home)) / "memtui"
-    identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+    identity = hash_bytes(os.fsencode(folder))[:12]
     name = os.fsdecode(os.fsencode(os.path.basename(folder))[:_LONGEST_NAME]) or "root"
     return resolve_review_path(home / "reviews" / f"{name}-{identity}.json", folder)
 
@@ -313,7 +323,7 @@ def serialize_finding(finding: MarkedFinding) -> dict[str, Any]:
 def compute_digest(entry: Mapping[str, Any]) -> str:
     """The hash of a mark as it stands in the document, with that of the mark before it."""
     body = json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(body.encode("ascii")).hexdigest()
+    return hash_bytes(body.encode("ascii"))
 
 
 def _build_foreign_error(path: Path) -> ReviewFileUnusable:

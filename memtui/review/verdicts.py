@@ -1,6 +1,5 @@
 """Verdicts of a reviewer, made into marks over exactly the texts that were shown."""
 
-import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,16 +17,6 @@ from memtui.review.tracks import get_version_key
 
 Head = tuple[int, str]
 """The number of the journal's last event, and the chain's hash with it."""
-
-
-def get_reviewer() -> str:
-    """The name of the logged-in user."""
-    try:
-        import pwd  # noqa: PLC0415 - not on every system
-
-        return pwd.getpwuid(os.getuid()).pw_name
-    except (ImportError, KeyError):
-        return os.environ.get("LOGNAME") or os.environ.get("USER") or f"user {os.getuid()}"
 
 
 def get_head(observer: Observer) -> Head:

@@ -2,6 +2,9 @@
 
 from memtui.core.lazy_dataclass import dataclass
 
+Span = tuple[int, int]
+"""Characters of a text, from and to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:

@@ -29,13 +29,12 @@ from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.ui import key_names, palettes
-from memtui.ui.controller import ControlledScreen
+from memtui.ui.controller import ControlledScreen, is_browser
 from memtui.ui.frame import HELD_SECONDS
 from memtui.ui.garbage import GarbageSchedule
 from memtui.ui.key_names import label_key
 from memtui.ui.key_queue import KeyQueue
 from memtui.ui.messages import ChatRequested, FolderRequested
-from memtui.ui.screens.browse import BrowseScreen
 from memtui.ui.startup import get_query
 from memtui.ui.terminal import BackgroundDetected, TerminalDriver, TerminalSanitizer
 from memtui.ui.textual_drawing import draw_faster
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from memtui.agents.chat.events import ChatOptions
     from memtui.ui.home_state import EverywhereHit, HomeState
     from memtui.ui.keymap import Keymap
+    from memtui.ui.screens.browse import BrowseScreen
 
 
 _QUIT_SECONDS = 2.0
@@ -219,6 +219,8 @@ class MemtuiApp(App[int]):
 
     def open_folder(self, folder: str) -> None:
         """Show a folder in place of the one that is open."""
+        from memtui.ui.screens.browse import BrowseScreen  # noqa: PLC0415 - start-up: an audit by itself has none
+
         path = resolve_place(folder)
         state, label = (self._state, self._label) if self._is_initial_folder(path) else (None, "")
         self.title = "memtui (read-only)" if self._read_only else "memtui"
@@ -250,8 +252,8 @@ class MemtuiApp(App[int]):
         """Whether it is the folder named at the start, to which `state` and `label` belong."""
         return self._folder is not None and path == resolve_place(self._folder)
 
-    def _switch_folder_screen(self, screen: BrowseScreen) -> None:
-        if isinstance(self.screen, BrowseScreen):
+    def _switch_folder_screen(self, screen: "BrowseScreen") -> None:
+        if is_browser(self.screen):
             self.switch_screen(screen)
         else:
             self.push_screen(screen)
@@ -272,7 +274,7 @@ class MemtuiApp(App[int]):
             FolderPickerScreen,
         )
 
-        first = not any(isinstance(screen, BrowseScreen) for screen in self.screen_stack)
+        first = not any(is_browser(screen) for screen in self.screen_stack)
         self.home = self.home or HomeState(watches=self.config.ui.watch_home)
 
         def chosen(choice: FolderChoice | None) -> None:
@@ -291,7 +293,7 @@ class MemtuiApp(App[int]):
 
     def _go_to_hit(self, hit: "EverywhereHit") -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, BrowseScreen):
+            if is_browser(screen):
                 screen.note_view.open_at(hit.path, hit.line, hit.text)
 
     def action_help(self) -> None:
@@ -352,7 +354,7 @@ class MemtuiApp(App[int]):
             keep_theme(name)
 
     async def action_back(self) -> None:
-        if isinstance(self.screen, BrowseScreen):
+        if is_browser(self.screen):
             self.screen.go_back()
         elif len(self.screen_stack) <= 2:
             self.exit(0)
@@ -442,12 +444,12 @@ class MemtuiApp(App[int]):
         super()._register_child(parent, child, before, after)
 
     def _show_message(self, words: str) -> None:
-        if isinstance(self.screen, BrowseScreen):
+        if is_browser(self.screen):
             self.screen.message.show_message(words)
 
     def _show_warning(self, words: str, *, held: float = HELD_SECONDS) -> None:
         for screen in reversed(self.screen_stack):
-            if isinstance(screen, BrowseScreen):
+            if is_browser(screen):
                 screen.message.show_message(words, warning=True, held=held)
                 return
 

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from memtui.audit import masking
-from memtui.audit.masking import MASK, Span
 from memtui.audit.model import AuditFinding
 from memtui.core.diffs import TextDiff
 from memtui.scan.rule_matches import NO_SECRET_RULES, SecretRules
+from memtui.scan.spots import Span
 
 STAR = "\ue000"
 """A masked character until a line is drawn: a private character that texts do not use."""
@@ -25,17 +24,21 @@ def find_masked_spans(
         rules: Of a person's own files.
         path: Of the text's file, relative to the folder; for those rules.
     """
+    from memtui.audit import masking  # noqa: PLC0415 - first paint: loads what finds secrets
+
     found = [each.masked for each in findings if each.masked is not None]
     return masking.merge_spans([*masking.find_secret_spans(text, rules, path), *found])
 
 
 def mask_spans(text: str, spans: Iterable[Span], star: str = "*") -> str:
     """The text with a star in place of each masked character; lines and columns stay where they are."""
+    from memtui.audit.masking import MASK, mask_text  # noqa: PLC0415 - as above
+
     parts: list[str] = []
     at = 0
     for start, end in spans:
         secret = text[start:end]
-        shown = start + len(masking.mask_text(secret, (0, len(secret)))) - len(MASK) if secret else start
+        shown = start + len(mask_text(secret, (0, len(secret)))) - len(MASK) if secret else start
         parts += [text[at:shown], "".join(each if each in "\r\n" else star for each in text[shown:end])]
         at = max(end, at)
     return "".join([*parts, text[at:]])

@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # the engine is loaded by the session's thread, behind the fi
     from memtui.engine import PathContent
     from memtui.places.dialects import Dialect
 
+READ_ONLY = "Read-only. Start without --read-only to edit."
+"""What a key that would change something answers, if there is nothing else to say."""
 APPROVAL_BANNER = "asked-elsewhere"
 """The name of the banner; a chat has a widget called `question`."""
 

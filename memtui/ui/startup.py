@@ -56,12 +56,18 @@ _SILENT = ("", "dumb", "linux", "unknown")
 _asked: "BackgroundQuery | None" = None
 
 
-def start_query() -> "BackgroundQuery | None":
-    """Query the background in a thread; `None` without a terminal."""
+def start_query(*, reads: bool = True) -> "BackgroundQuery | None":
+    """Query the background; `None` without a terminal.
+
+    Args:
+        reads: Whether a thread reads the answer from now on; else once `BackgroundQuery.read` is called.
+    """
     global _asked  # noqa: PLW0603 - a process has one terminal
     if _asked is None and _can_query():
         _asked = BackgroundQuery(sys.__stdin__.fileno(), sys.__stdout__.fileno())  # type: ignore[union-attr]
-        _asked.start()
+        _asked.ask()
+        if reads:
+            _asked.read()
     return _asked
 
 
@@ -102,7 +108,8 @@ class BackgroundQuery:
         self._thread = threading.Thread(target=self._run, name="memtui-background", daemon=True)
         self.attributes: list[Any] | None = None
 
-    def start(self) -> None:
+    def ask(self) -> None:
+        """Write the question, and have the terminal show nothing of what it answers."""
         try:
             self.attributes = termios.tcgetattr(self._read_fd)
             silent = termios.tcgetattr(self._read_fd)
@@ -110,11 +117,15 @@ class BackgroundQuery:
             silent[0] &= ~termios.ICRNL  # Enter typed ahead arrives as the application will expect it
             silent[6][termios.VMIN], silent[6][termios.VTIME] = 1, 0
             termios.tcsetattr(self._read_fd, termios.TCSANOW, silent)  # what was typed before stays
-        except termios.error:
+            os.write(self._write_fd, _QUESTION)
+        except (termios.error, OSError):
             self._waiting = False
             self._finished.set()
-            return
-        self._thread.start()
+
+    def read(self) -> None:
+        """Read the answer in a thread."""
+        if self._waiting:
+            self._thread.start()
 
     def is_light(self) -> bool | None:
         """Whether the background is light; waits up to `LIMIT`, `None` without an answer."""
@@ -139,7 +150,6 @@ class BackgroundQuery:
 
     def _run(self) -> None:
         try:
-            os.write(self._write_fd, _QUESTION)
             while self._waiting and not self._enough.is_set():
                 if not select.select([self._read_fd], [], [], 0.02)[0]:
                     continue

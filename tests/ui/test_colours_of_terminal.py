@@ -32,7 +32,8 @@ class Asked:
         self.before = termios.tcgetattr(self.inner)
         os.write(self.terminal, typed)
         self.question = BackgroundQuery(self.inner, self.inner)
-        self.question.start()
+        self.question.ask()
+        self.question.read()
         asked = b""
         while b"\x1b[c" not in asked:
             asked += os.read(self.terminal, 100)

@@ -8,7 +8,6 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from memtui.audit.masking import mask_message
 from memtui.audit.model import Audit, AuditTrend, FindingLocation, FindingOrigin, Opinion, Severity, SuppressedFinding
 from memtui.core.unicode import escape_character, visible
 from memtui.core.wording import format_count
@@ -148,6 +147,8 @@ def format_sign_off(mark: ReviewMark) -> list[str]:
     sentences = [f"Signed off by {who}, {format_minute(mark.at_us)}, up to event {mark.seq:,}{head}."]
     if mark.failures_reason:
         number = sum(each.decision == ACCEPTED_FAILURE for each in mark.findings)
+        from memtui.audit.masking import mask_message  # noqa: PLC0415 - first paint: loads what finds secrets
+
         reason = sanitize_text(mask_message(mark.failures_reason))
         sentences.append(f"It accepts {format_count(number, 'failure')}: {reason}")
     return sentences

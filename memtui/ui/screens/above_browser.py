@@ -8,17 +8,17 @@ from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.widgets import Input
 
-from memtui.ui.controller import ControlledScreen
+from memtui.ui.controller import ControlledScreen, is_browser
 from memtui.ui.frame import MessageLine, show_banner
 from memtui.ui.key_names import label_key
-from memtui.ui.messages import FailureReported, report_errors
+from memtui.ui.messages import READ_ONLY, FailureReported, report_errors
 from memtui.ui.screens.dialogs import DismissOnceScreen
-from memtui.ui.screens.folder import READ_ONLY, FolderScreen
 from memtui.ui.textual_private import get_key_bindings
 from memtui.ui.widgets.diff.view import DiffView
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
+    from memtui.ui.screens.folder import FolderScreen
 
 
 class OverlayScreen(ControlledScreen[None], DismissOnceScreen[None]):
@@ -54,9 +54,9 @@ class OverlayScreen(ControlledScreen[None], DismissOnceScreen[None]):
         self.change_lock = asyncio.Lock()
 
     @property
-    def browser(self) -> FolderScreen | None:
+    def browser(self) -> "FolderScreen | None":
         """The screen below, which watches the folder; `None` where this one stands alone."""
-        return next((screen for screen in reversed(self.app.screen_stack) if isinstance(screen, FolderScreen)), None)
+        return next((screen for screen in reversed(self.app.screen_stack) if is_browser(screen)), None)
 
     @property
     def is_read_only(self) -> bool:

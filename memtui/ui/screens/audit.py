@@ -13,7 +13,8 @@ from textual.app import ComposeResult, RenderResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.events import DescendantFocus, Key, Resize
+from textual.events import DescendantFocus, Key, Resize, ScreenResume
+from textual.geometry import Size
 from textual.widgets import Input, Static
 
 from memtui.core.unicode import to_one_line
@@ -208,6 +209,7 @@ class AuditScreen(DiffPaneScreen):
         super().__init__()
         self._inspection = inspection
         self._stands_alone = stands_alone
+        self._was_shown = False
         program = "memtui audit" if stands_alone else "memtui review"
         self.lists = self.attach(ListsController(self, inspection, on_changes=on_changes))
         self.detail = self.attach(DetailController(self, self.lists))
@@ -218,7 +220,15 @@ class AuditScreen(DiffPaneScreen):
         self.opinions = self.attach(OpinionsController(self, self.run))
         self.export = self.attach(ExportController(self, self.lists))
 
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Have the first frame styled once: all widgets have just been, with the classes of this size of screen."""
+        event.refresh_styles, self._was_shown = event.refresh_styles and self._was_shown, True
+
     def compose(self) -> ComposeResult:
+        self.set_size_classes()
+        self.set_class(self.is_read_only, "-read-only", update=False)
+        self.run.summary.set_class(self.is_read_only, "-read-only", update=False)
+        self._stack_lists(self.app.size, update=False)
         yield self.run.header
         yield self.run.summary
         with Horizontal(id="narrow"):
@@ -241,12 +251,11 @@ class AuditScreen(DiffPaneScreen):
         yield Static(id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        for node in (self, self.run.summary):
-            node.set_class(self.is_read_only, "-read-only")
         self.detail.rule_page.can_focus = self.detail.calls_view.can_focus = False
         self.detail.show_detail()
         self.lists.focus_list()
-        self.run.start_audit()
+        self.run.show_start()
+        self.call_after_refresh(self.run.start_audit)
 
     async def on_unmount(self) -> None:
         if self.run.audit_worker is not None:
@@ -257,13 +266,17 @@ class AuditScreen(DiffPaneScreen):
         """Lay out the panes; both lists where there is room for both."""
         width, height = event.size
         show_too_small(self, f"{label_key('audit.leave')} quit")
-        self.set_class(width >= 110 and height >= 30, "-stacked")
+        self._stack_lists(event.size)
         room = width - 2
         words = _format_no_findings(to_one_line(self._inspection.title), room)
         room = room * (2 if height >= 30 else 1) - _SLACK
         more = f"{words} {self._inspection.enforced}".rstrip()
         self.query_one("#read-only", Static).update(Content(more if cell_len(more) <= room else words))
         self.call_after_refresh(self._finish_layout)
+
+    def _stack_lists(self, size: Size, *, update: bool = True) -> None:
+        """Show both lists where there is room for both."""
+        self.set_class(size.width >= 110 and size.height >= 30, "-stacked", update=update)
 
     def _finish_layout(self) -> None:
         if self.is_mounted and not self.has_class("-too-small"):

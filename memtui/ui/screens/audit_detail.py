@@ -12,7 +12,6 @@ from memtui.core.errors import MemoryClosed, MemtuiError
 from memtui.core.events import Outside
 from memtui.core.history import SurroundingCalls
 from memtui.core.unicode import to_one_line
-from memtui.knowledge.past import describe_link_changes
 from memtui.review.inbox import ChangedFile, ChangedHunk, ReviewVerdict
 from memtui.review.inspection import ChangeComparison
 from memtui.ui.controller import Controller, controller_work
@@ -232,6 +231,8 @@ class DetailController(Controller[DiffPaneScreen]):
 
     @controller_work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def _compare_change(self, file: ChangedFile, is_revealed: bool) -> None:
+        from memtui.knowledge.past import describe_link_changes  # noqa: PLC0415 - first paint: loads the graph
+
         worker = get_current_worker()
         is_masked = False
         drawn, links = None, ""

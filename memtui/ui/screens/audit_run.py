@@ -63,10 +63,14 @@ class RunController(Controller[DiffPaneScreen]):
             inspection.title, read_only=not inspection.can_revert, live="opening", follow=None, program=program
         )
 
-    def start_audit(self) -> None:
+    def show_start(self) -> None:
         self.screen.message.show_message(
             f"Auditing {to_one_line(self.lists.inspection.title)}. Nothing is changed.", is_news=True
         )
+        self.header.status = self._status
+
+    def start_audit(self) -> None:
+        """Open the folder, and audit it; behind the first frame."""
         self.audit_worker = self._run_audit(begin=True)
         self.show_status()
 

@@ -25,11 +25,11 @@ from memtui.ui.messages import PromptOffered, report_errors
 from memtui.ui.screens.above_browser import DiffPaneScreen
 from memtui.ui.screens.audit_review import RevealController
 from memtui.ui.screens.dialogs import Choice, ConfirmScreen, MenuScreen, PromptScreen
-from memtui.ui.screens.folder import FolderScreen
 from memtui.ui.widgets.findings import FindingGroupRow, FindingRow, format_location, get_row_findings
 
 if TYPE_CHECKING:  # the engine is loaded behind the first paint
     from memtui.engine import Engine
+    from memtui.ui.screens.folder import FolderScreen
 
 
 _ENDS = (
@@ -302,7 +302,7 @@ class TriageController(Controller[DiffPaneScreen]):
     # The agent
 
     @property
-    def _chat(self) -> FolderScreen | None:
+    def _chat(self) -> "FolderScreen | None":
         """The conversation below, whose message box takes a question; `None` without one."""
         browser = self.screen.browser
         return browser if browser is not None and browser.takes_prompts else None

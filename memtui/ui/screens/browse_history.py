@@ -15,8 +15,8 @@ from memtui.core.mass_loss import describe_loss
 from memtui.core.paths import ROOT_NAME
 from memtui.ui.controller import controller_work
 from memtui.ui.key_names import label_key
-from memtui.ui.messages import LossChanged
-from memtui.ui.screens.folder import READ_ONLY, FolderController, FolderScreen
+from memtui.ui.messages import READ_ONLY, LossChanged
+from memtui.ui.screens.folder import FolderController, FolderScreen
 from memtui.ui.widgets.tree.changes import list_changed_files
 
 if TYPE_CHECKING:  # loaded when a key asks for it, behind the first paint

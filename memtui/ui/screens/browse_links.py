@@ -314,13 +314,10 @@ class AuditController(FolderController):
         """The folder as it is audited here; from a thread."""
         from memtui import memory  # noqa: PLC0415 - start-up: loads the engine
         from memtui.agents.opinion_askers import LocalAsker  # noqa: PLC0415 - start-up: for the audit only
-        from memtui.audit.rule_files import load_custom_rules  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.exports import ExportWriter  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.state import CLEAN_NOTES, get_state_directory  # noqa: PLC0415 - start-up: for the audit only
         from memtui.fs.write_helper import LocalWriter  # noqa: PLC0415 - start-up: for the audit only
         from memtui.review.folder_inspection import FolderInspection, ReviewOptions  # noqa: PLC0415 - start-up: loads the audit
-        from memtui.review.marks import get_review_path  # noqa: PLC0415 - start-up: loads the review
-        from memtui.review.verdicts import get_reviewer  # noqa: PLC0415 - start-up: loads the review
 
         session, config = self.session, getattr(self.app, "config", None)
         config = config if isinstance(config, Config) else Config()
@@ -328,10 +325,9 @@ class AuditController(FolderController):
         state = get_state_directory(folder, session.state)
         cache = None if engine.read_only else state / CLEAN_NOTES
         options = ReviewOptions(
-            folder=folder, title=self.screen.folder_title, review=str(get_review_path(folder)), reviewer=get_reviewer(),
+            folder=folder, title=self.screen.folder_title,
             state=None if session.state is None else os.fspath(session.state),
-            settings=config.audit, memory=config.memory,
-            custom=load_custom_rules((), config.audit.rule_files, folder), cache=cache,
+            settings=config.audit, memory=config.memory, cache=cache,
         )  # fmt: skip
         look = partial(memory.observe, folder, state=session.state, settings=config.memory, look=False)
         chat, keeps = config.chat, not engine.read_only

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from rich.cells import cell_len
 from textual import events
@@ -18,7 +18,9 @@ from memtui.core.unicode import to_one_line
 from memtui.flows.dialog import Choice as Choice  # noqa: PLC0414 - the screens import it from here
 from memtui.ui.key_names import ENTER, join_labels, label_key
 from memtui.ui.theme import to_content
-from memtui.ui.widgets.choice_list import ChoiceList
+
+if TYPE_CHECKING:
+    from memtui.ui.widgets.choice_list import ChoiceList
 
 Result = TypeVar("Result")
 
@@ -155,6 +157,8 @@ class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
             )
             for each, mark in zip(self._choices, marks, strict=True)
         )
+        from memtui.ui.widgets.choice_list import ChoiceList  # noqa: PLC0415 - first paint: an audit asks nothing in it
+
         options = ChoiceList(*rows, markup=False)
         options.border_title = to_content(self._question)
         options.border_subtitle = f"{ENTER} or its key chooses   {label_key('menu.back')} back"
@@ -170,7 +174,7 @@ class MenuScreen(ModalScreen[str | None], DismissOnceScreen[str | None]):
             event.stop()
             self.dismiss(chosen.value)
 
-    def on_option_list_option_selected(self, event: ChoiceList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, event: "ChoiceList.OptionSelected") -> None:
         self.dismiss(self._choices[event.option_index].value)
 
 

@@ -23,7 +23,7 @@ from memtui.core.unicode import to_one_line
 from memtui.ui import frame
 from memtui.ui.controller import ControlledScreen, Controller
 from memtui.ui.frame import Header, HeaderStatus, MessageLine
-from memtui.ui.messages import DialectFound, FailureReported, NoticePosted, RecordingFailed, WatchingChanged
+from memtui.ui.messages import READ_ONLY, DialectFound, FailureReported, NoticePosted, RecordingFailed, WatchingChanged
 from memtui.ui.screens.panes import HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS
 from memtui.ui.session import FolderSession
 from memtui.ui.widgets.activity import ActivityView
@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # loaded by the session's thread, and when a key asks for it,
     from memtui.engine import Engine
     from memtui.ui.flows.undo import FlowOutcome
 
-READ_ONLY = "Read-only. Start without --read-only to edit."
 _FAILS = "Changes by other programs cannot be "
 """How the watcher begins to say that it is not slower but fails, as on a full disk."""
 
@@ -135,11 +134,6 @@ class FolderScreen(ControlledScreen[None]):
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Have the first frame styled once: all widgets have just been, with the classes of this size of screen."""
         event.refresh_styles = event.refresh_styles and self.is_opened
-
-    def set_size_classes(self) -> None:
-        """Set the classes of the terminal's size before the widgets are there, or all of them are styled again."""
-        for size, breakpoints in zip(self.app.size, (HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS), strict=True):
-            self.add_class(next(name for least, name in reversed(breakpoints) if size >= least), update=False)
 
     @property
     def is_read_only(self) -> bool:

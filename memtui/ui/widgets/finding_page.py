@@ -11,9 +11,9 @@ from textual import events
 from textual.binding import BindingType
 from textual.strip import Strip
 
-from memtui.audit.masking import Span
 from memtui.audit.model import FindingLocation
 from memtui.core.unicode import HIDDEN, escape_character, visible
+from memtui.scan.spots import Span
 from memtui.ui.masking import STAR, collapse_stars, mask_spans
 from memtui.ui.theme import ELLIPSIS, TAB, truncate
 from memtui.ui.widgets.diff.layout import find_row_breaks, measure_hanging_indent
