@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 from textual import work
 from textual.app import App
@@ -29,7 +29,7 @@ from memtui.core.errors import MemtuiError
 from memtui.core.paths import format_path, resolve_place
 from memtui.core.unicode import to_one_line
 from memtui.ui import key_names, palettes
-from memtui.ui.controller import ControlledScreen, is_browser
+from memtui.ui.controller import ControlledScreen
 from memtui.ui.frame import HELD_SECONDS
 from memtui.ui.garbage import GarbageSchedule
 from memtui.ui.key_names import label_key
@@ -452,6 +452,12 @@ class MemtuiApp(App[int]):
             if is_browser(screen):
                 screen.message.show_message(words, warning=True, held=held)
                 return
+
+
+def is_browser(screen: Screen[Any]) -> TypeGuard["BrowseScreen"]:
+    """Whether a screen is a browser or a chat; none is before their module is loaded: an audit alone does without."""
+    module = sys.modules.get("memtui.ui.screens.browse")
+    return module is not None and isinstance(screen, module.BrowseScreen)
 
 
 def browse(

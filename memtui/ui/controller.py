@@ -5,22 +5,10 @@ A controller has bindings, message handlers, workers and state of its own. Textu
 runs one.
 """
 
-import sys
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
 from inspect import unwrap
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Concatenate,
-    Generic,
-    ParamSpec,
-    Protocol,
-    TypeGuard,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from textual.app import App
 from textual.binding import BindingType
@@ -34,7 +22,6 @@ from memtui.ui.textual_private import get_handler_selectors, get_handlers
 
 if TYPE_CHECKING:
     from memtui.flows.dialog import Choice
-    from memtui.ui.screens.browse import BrowseScreen
 
 ScreenT = TypeVar("ScreenT", bound=Screen[Any])
 ControllerT = TypeVar("ControllerT", bound="Controller[Any]")
@@ -134,14 +121,6 @@ class ControlledScreen(Screen[ResultT]):
         super().__init__(*arguments, **options)
         self.controllers: list[Controller[Any]] = []
 
-    def set_size_classes(self) -> None:
-        """Set the classes of the terminal's size before the widgets are there, or all of them are styled again."""
-        for size, breakpoints in zip(
-            self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True
-        ):
-            names = [name for least, name in breakpoints or () if size >= least]
-            self.add_class(*names[-1:], update=False)
-
     def attach(self, controller: ControllerT) -> ControllerT:
         """Hold a controller of a class that `CONTROLLERS` names, or of a subclass; the controller is returned."""
         self.controllers.append(controller)
@@ -209,7 +188,10 @@ def _make_forwarder(controller: type[Controller[Any]], name: str, *, takes_messa
     return forward
 
 
-def is_browser(screen: Screen[Any]) -> TypeGuard["BrowseScreen"]:
-    """Whether a screen is a browser or a chat; none is before their module is loaded: an audit alone does without."""
-    module = sys.modules.get("memtui.ui.screens.browse")
-    return module is not None and isinstance(screen, module.BrowseScreen)
+def set_size_classes(screen: Screen[Any]) -> None:
+    """Set the classes of the terminal's size before the widgets are there, or all of them are styled again."""
+    for size, breakpoints in zip(
+        screen.app.size, (screen.HORIZONTAL_BREAKPOINTS, screen.VERTICAL_BREAKPOINTS), strict=True
+    ):
+        names = [name for least, name in breakpoints or () if size >= least]
+        screen.add_class(*names[-1:], update=False)

@@ -1,6 +1,8 @@
 """The process that asks a model for a screen: it makes nothing before it is asked, and answers again and again."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -48,7 +50,7 @@ def test_a_cache_in_reach_of_the_folders_agent_is_none(cache: Path) -> None:
 def test_a_process_that_has_ended_is_a_fault(cache: Path, tmp_path: Path) -> None:  # noqa: ARG001
     asker = OpinionProcess(str(tmp_path / "m"), model=MODEL, provider="anthropic")
     with asker:
-        asker._process.kill()
-        asker._process.join()
+        os.kill(asker._pid, signal.SIGKILL)
+        os.waitid(os.P_PID, asker._pid, os.WEXITED | os.WNOWAIT)
         answers = asker.ask(passages("Tea"), lambda *_: None)
     assert (answers.opinions, answers.fault) == ({}, "The process that asks the model ended early.")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.fs.landlock import SandboxStatus, get_landlock_version
+from tests.conftest import wait_until
 from tests.neutral.conftest import run_beside_thread
 
 _TRY = """
@@ -259,6 +260,13 @@ def test_the_sentence_is_true_of_what_is_kept() -> None:
     assert (
         SandboxStatus(7, has_network=True).sentence == "The kernel keeps this process from writing files (Landlock 7)."
     )
+    assert SandboxStatus(7, has_network=False, exceptions="its own temporary ones").sentence == (
+        "The kernel keeps this process from writing files but its own temporary ones, and from making TCP connections "
+        "(Landlock 7)."
+    )
+    assert SandboxStatus(7, exceptions="its own temporary ones").sentence == (
+        "The kernel keeps this process from writing files but its own temporary ones (Landlock 7)."
+    )
     assert SandboxStatus(0, reason="This system has no Landlock:").sentence == (
         "This system has no Landlock: memtui itself opens everything read-only."
     )
@@ -291,6 +299,46 @@ with WriteHelper(ExportWriter(folder, None)) as scribe:
     assert done.stdout.split() == ["refused", "forbidden"]
     assert target.read_bytes() == b"report\n"
     assert list(folder.iterdir()) == []
+
+
+_IN_A_DIRECTORY = """
+import os
+import signal
+import sys
+import tempfile
+from memtui.fs.landlock import restrict_writes
+from memtui.fs.exports import ExportWriter
+from memtui.fs.write_helper import WriteHelper
+
+folder, end = sys.argv[1:]
+scribe = WriteHelper(ExportWriter(folder, None), has_directory=True)
+restrict_writes(but=[scribe.directory])
+tempfile.tempdir = scribe.directory
+with open(os.path.join(scribe.directory, "left behind"), "w"), tempfile.TemporaryDirectory() as place:
+    with open(os.path.join(place, "one"), "w"):
+        pass
+try:
+    open(scribe.directory + "-beside", "w")
+except PermissionError:
+    print(scribe.directory, scribe.pid, oct(os.stat(scribe.directory).st_mode & 0o777), flush=True)
+scribe.close() if end == "closed" else os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@needs_landlock
+@pytest.mark.parametrize("end", ["closed", "killed"])
+def test_a_directory_of_its_own_can_be_written_to_and_is_removed_however_it_ends(tmp_path: Path, end: str) -> None:
+    folder, place = tmp_path / "memories", tmp_path / "elsewhere"
+    folder.mkdir()
+    place.mkdir()
+    words = [sys.executable, "-c", _IN_A_DIRECTORY, os.fspath(folder), end]
+    # The usual place is in the memory folder, where nothing may be made.
+    environment = {**os.environ, "TMPDIR": os.fspath(folder), "TEMP": os.fspath(place)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    directory, helper, mode = done.stdout.split()
+    assert (os.path.dirname(directory), mode) == (os.fspath(place), "0o700")
+    wait_until(lambda: not os.path.exists(f"/proc/{helper}") or not list(place.iterdir()))
+    assert (list(folder.iterdir()), list(place.iterdir())) == ([], [])
 
 
 @needs_landlock

@@ -89,6 +89,39 @@ FOR_A_CHAT = (FORBIDDEN - _IN_A_CHAT) | {
     "memtui.ui.widgets.diff",
 }
 
+FOR_AN_AUDIT = (
+    FORBIDDEN
+    - {
+        "ctypes",  # which Landlock is called by
+        "memtui.agents",
+        "memtui.audit",
+        "memtui.review",
+        "memtui.ui.screens.audit",
+        "memtui.ui.screens.audit_lists",
+        "memtui.ui.screens.dialogs",
+        "memtui.ui.widgets.diff.layout",
+        "textual.widgets._input",
+    }
+) | {
+    # Who opens, audits and reviews: a thread loads them, behind the first frame.
+    "memtui.agents.opinions",
+    "memtui.audit.masking",
+    "memtui.audit.registry",
+    "memtui.audit.rule_files",
+    "memtui.audit.runner",
+    "memtui.knowledge",
+    "memtui.places",
+    "memtui.review.inbox_builder",
+    "memtui.review.marks",
+    "memtui.review.verdicts",
+    "memtui.scan.secrets",
+    # The browser, its tree and its notes.
+    "memtui.ui.screens.browse",
+    "memtui.ui.screens.folder",
+    "memtui.ui.session",
+    "tomllib",
+}
+
 _PROGRAM = """
 import asyncio
 import sys
@@ -126,6 +159,38 @@ _CHAT = (
 )
 
 
+_AUDIT = """
+import asyncio
+import sys
+
+from memtui.cli.audit_screen import audit_on_screen  # the way that `memtui audit DIR` takes
+from memtui.cli.options import Options
+from memtui.config import LoadedConfig
+from memtui.ui.startup import load_textual
+
+sys.dont_write_bytecode = True  # or the first audit ever loads all, to keep it compiled
+load_textual()
+from memtui.ui import app as app_module
+from memtui.ui.screens.audit_run import RunController
+
+painted = []
+RunController.start_audit = lambda self: painted.extend(sys.modules)  # called right after the first frame
+
+
+async def paint(app):
+    async with app.run_test(size=(120, 36)) as pilot:
+        while not painted:
+            await pilot.pause()
+        assert app.screen.query("#findings, #changes, #page")
+    return 0
+
+
+app_module.run = lambda app: asyncio.run(paint(app))
+assert audit_on_screen(sys.argv[1], LoadedConfig(), Options(state=sys.argv[2])) == 0
+sys.stdout.write("\\n".join(painted))
+"""
+
+
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
     """The modules that are there when the first screen has been drawn, in a process of its own."""
@@ -136,6 +201,12 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
 def loaded_for_a_chat(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
     """The same for a chat."""
     return _loaded(_CHAT, tmp_path_factory.mktemp("first-paint-of-a-chat"))
+
+
+@pytest.fixture(scope="module")
+def loaded_for_an_audit(tmp_path_factory: pytest.TempPathFactory) -> Set[str]:
+    """The same for an audit."""
+    return _loaded(_AUDIT, tmp_path_factory.mktemp("first-paint-of-an-audit"))
 
 
 def _loaded(program: str, scratch: Path) -> Set[str]:
@@ -168,6 +239,15 @@ def test_the_chat_was_really_there(loaded_for_a_chat: Set[str]) -> None:
         "memtui.ui.widgets.transcript.view",
         "memtui.ui.widgets.composer",
     } <= loaded_for_a_chat
+
+
+@pytest.mark.parametrize("name", sorted(FOR_AN_AUDIT))
+def test_it_is_not_loaded_before_the_first_paint_of_an_audit(name: str, loaded_for_an_audit: Set[str]) -> None:
+    assert not {module for module in loaded_for_an_audit if module == name or module.startswith(name + ".")}
+
+
+def test_the_audit_was_really_there(loaded_for_an_audit: Set[str]) -> None:
+    assert {"memtui.ui.screens.audit", "memtui.ui.widgets.findings", "memtui.fs.landlock"} <= loaded_for_an_audit
 
 
 def test_the_first_frame_makes_the_styles_of_no_role_that_it_does_not_draw(tmp_path: Path) -> None:

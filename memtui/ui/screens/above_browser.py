@@ -1,6 +1,7 @@
 """A screen above the browser: it shows the same alarms, and answers them with the same key."""
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
@@ -8,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.widgets import Input
 
-from memtui.ui.controller import ControlledScreen, is_browser
+from memtui.ui.controller import ControlledScreen
 from memtui.ui.frame import MessageLine, show_banner
 from memtui.ui.key_names import label_key
 from memtui.ui.messages import READ_ONLY, FailureReported, report_errors
@@ -56,7 +57,10 @@ class OverlayScreen(ControlledScreen[None], DismissOnceScreen[None]):
     @property
     def browser(self) -> "FolderScreen | None":
         """The screen below, which watches the folder; `None` where this one stands alone."""
-        return next((screen for screen in reversed(self.app.screen_stack) if is_browser(screen)), None)
+        module = sys.modules.get("memtui.ui.screens.folder")  # where none was shown, it need not be loaded
+        if module is None:
+            return None
+        return next((each for each in reversed(self.app.screen_stack) if isinstance(each, module.FolderScreen)), None)
 
     @property
     def is_read_only(self) -> bool:

@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 
 from memtui.core.unicode import to_one_line
 from memtui.review.inspection import Inspection
-from memtui.ui.controller import ControlledScreen
+from memtui.ui.controller import ControlledScreen, set_size_classes
 from memtui.ui.frame import KeyLine, MessageLine
 from memtui.ui.key_names import ENTER, label_key, list_labels
 from memtui.ui.screens.above_browser import DiffPaneScreen
@@ -185,7 +185,7 @@ class AuditScreen(DiffPaneScreen):
     }
     """
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = "#findings"
     BANNER_ANCHOR = "#audit-body"
     CHANGES = frozenset({"revert", "undo_here", "redo_here"})
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - as Textual has it
@@ -225,9 +225,10 @@ class AuditScreen(DiffPaneScreen):
         event.refresh_styles, self._was_shown = event.refresh_styles and self._was_shown, True
 
     def compose(self) -> ComposeResult:
-        self.set_size_classes()
+        set_size_classes(self)
         self.set_class(self.is_read_only, "-read-only", update=False)
         self.run.summary.set_class(self.is_read_only, "-read-only", update=False)
+        self.set_class(self.lists.shows_changes, "-on-changes", update=False)
         self._stack_lists(self.app.size, update=False)
         yield self.run.header
         yield self.run.summary
@@ -246,7 +247,7 @@ class AuditScreen(DiffPaneScreen):
                 yield self.detail.calls_view
             yield self.detail.rule_page
         yield MessageLine(id="message")
-        yield Static(id="read-only", markup=False)
+        yield Static(self._format_limits(self.app.size), id="read-only", markup=False)
         yield AuditKeys()
         yield Static(id="too-small", markup=False)
 
@@ -264,15 +265,18 @@ class AuditScreen(DiffPaneScreen):
 
     def on_resize(self, event: Resize) -> None:
         """Lay out the panes; both lists where there is room for both."""
-        width, height = event.size
         show_too_small(self, f"{label_key('audit.leave')} quit")
         self._stack_lists(event.size)
-        room = width - 2
-        words = _format_no_findings(to_one_line(self._inspection.title), room)
-        room = room * (2 if height >= 30 else 1) - _SLACK
-        more = f"{words} {self._inspection.enforced}".rstrip()
-        self.query_one("#read-only", Static).update(Content(more if cell_len(more) <= room else words))
+        self.query_one("#read-only", Static).update(self._format_limits(event.size))
         self.call_after_refresh(self._finish_layout)
+
+    def _format_limits(self, size: Size) -> Content:
+        """What cannot be changed here, and what the kernel enforces of it, as far as there is room."""
+        room = size.width - 2
+        words = _format_no_findings(to_one_line(self._inspection.title), room)
+        room = room * (2 if size.height >= 30 else 1) - _SLACK
+        more = f"{words} {self._inspection.enforced}".rstrip()
+        return Content(more if cell_len(more) <= room else words)
 
     def _stack_lists(self, size: Size, *, update: bool = True) -> None:
         """Show both lists where there is room for both."""

@@ -32,7 +32,7 @@ from textual.widgets import Static
 
 from memtui.config import Config
 from memtui.core.unicode import to_one_line
-from memtui.ui.controller import Controller
+from memtui.ui.controller import Controller, set_size_classes
 from memtui.ui.frame import Header, KeyLine, MessageLine
 from memtui.ui.messages import ChatRequested, FolderRequested
 from memtui.ui.screen_state import capture_view_state, restore_view
@@ -146,7 +146,7 @@ class BrowseScreen(FolderScreen):
         self.live = self.attach(LiveController(self, self.note_view, self.tree_list, self.panes, self.edit))
 
     def compose(self) -> ComposeResult:
-        self.set_size_classes()
+        set_size_classes(self)
         yield Header()
         with Horizontal(id="body"):
             yield TreeView(id="files", classes="pane")

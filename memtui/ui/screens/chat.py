@@ -22,6 +22,7 @@ from memtui.agents.chat.events import ChatOptions, Prompt
 from memtui.core.approvals import ApprovalPolicy
 from memtui.core.unicode import to_one_line
 from memtui.ui.chat_start import MakeChat, SessionRequest, create_chat
+from memtui.ui.controller import set_size_classes
 from memtui.ui.frame import Header
 from memtui.ui.key_names import join_labels
 from memtui.ui.messages import FolderRequested
@@ -195,7 +196,7 @@ class ChatScreen(ConversationScreen, inherit_css=False):
         self.attach(ComposerController(self, prompts, questions, self.command_controller))
 
     def compose(self) -> ComposeResult:
-        self.set_size_classes()
+        set_size_classes(self)
         yield Header()
         with Container(id="body"):
             with Vertical(id="talk"):

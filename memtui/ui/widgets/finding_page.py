@@ -85,7 +85,8 @@ class PageView(TextView):
         self._rewrite()
 
     def _rewrite(self) -> None:
-        self._lines = self._write(max(self.scrollable_content_region.width, 8))
+        width = self.scrollable_content_region.width
+        self._lines = self._write(max(width, 8)) if width else ()  # without a width it has no place on screen yet
         self._set_height()
         self._redraw()
 
