@@ -14,7 +14,6 @@ from io import StringIO
 from itertools import compress, zip_longest
 from typing import AnyStr, NamedTuple
 
-from memtui.core.edits import count_lines
 from memtui.core.lazy_dataclass import dataclass
 from memtui.core.lazy_regex import compile_lazily
 
@@ -445,6 +444,8 @@ def count_changes(before: str, after: str) -> LineCounts:
     start, tail = _measure_common_ends(before, after)
     before, after = before[start : len(before) - tail], after[start : len(after) - tail]
     if not before or not after:
+        from memtui.core.edits import count_lines  # noqa: PLC0415 - first paint: loads the commands
+
         return LineCounts(count_lines(after), count_lines(before))  # a new or deleted note, lines put in or taken out
     return compare_texts(before, after).counts
 

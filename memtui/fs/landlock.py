@@ -74,7 +74,7 @@ class SandboxStatus:
         if not self.version:
             return f"{self.reason} memtui itself opens everything read-only."
         written = "writing files" if self.version >= _TRUNCATE_SINCE else "opening files for writing"
-        written += f" but {self.exceptions}," if self.exceptions else ""
+        written += f", but for {self.exceptions}," if self.exceptions else ""
         network = "" if self.has_network else " and from making TCP connections"
         return f"The kernel keeps this process from {f'{written}{network}'.rstrip(',')} (Landlock {self.version})."
 

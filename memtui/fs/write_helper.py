@@ -210,12 +210,13 @@ def _receive_exactly(connection: socket.socket, count: int) -> bytes:
 
 def _serve(connection: socket.socket, outgoing: ExportWriter, kept: frozenset[str], directory: str) -> NoReturn:
     """Write until the parent ends, then remove its directory. Never returns: nothing of the parent's is to run here."""
-    import json  # noqa: PLC0415 - start-up: the parent goes on meanwhile
-
     code = 1
     try:
         detach_from_parent(connection.fileno())
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # what it made is removed below
         connection.sendall(_READY)
+        import json  # noqa: PLC0415 - start-up: the parent goes on meanwhile
+
         while True:
             try:
                 words, size = _ASKED.unpack(_receive_exactly(connection, _ASKED.size))

@@ -3,12 +3,15 @@
 from pathlib import PurePath
 from typing import ClassVar
 
+from textual import on
+
 from memtui.config import LoadedConfig
 from memtui.review.inspection import Inspection
 from memtui.ui.app import MemtuiApp
 from memtui.ui.frame import HELD_SECONDS, MessageLine
 from memtui.ui.messages import FolderShown
 from memtui.ui.screens.audit import AuditScreen
+from memtui.ui.screens.audit_messages import AuditFailed, AuditFinished
 
 
 class AuditApp(MemtuiApp):
@@ -42,6 +45,12 @@ class AuditApp(MemtuiApp):
         del folder
         self.title = "memtui (read-only)"
         self.push_screen(AuditScreen(self._inspection, watch=self._watch, on_changes=self._on_changes))
+        self.call_next(self.key_queue.resume)
+
+    @on(AuditFinished)
+    @on(AuditFailed)
+    def _show_folder(self) -> None:
+        """Load what a key may ask for next, and look for garbage, once the audit does not wait for either."""
         self.post_message(FolderShown())
 
     def _show_message(self, words: str) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from inspect import isawaitable
 from typing import Any
 
 from rich.segment import Segment
@@ -28,7 +29,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.style import Style
 from textual.timer import Timer
-from textual.widget import Widget
+from textual.widget import MountError, Widget
 
 _STRIP_CACHES = {
     "_divide_cache": 4, "_crop_cache": 16, "_style_cache": 16, "_filter_cache": 4,
@@ -81,12 +82,14 @@ def _call_after_refresh(widget: Widget, callback: Callable[..., Any], *arguments
     return _call_any_after_refresh(widget, partial(_call_unless_closed, widget, callback, arguments, options))
 
 
-def _call_unless_closed(
+async def _call_unless_closed(
     widget: Widget, callback: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-) -> Any:
+) -> None:
     try:
-        return callback(*arguments, **options)
-    except NoMatches:
+        called = callback(*arguments, **options)
+        if isawaitable(called):
+            await called
+    except (NoMatches, MountError):
         if not (widget._closing or widget._pruning):
             raise
 

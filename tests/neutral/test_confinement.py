@@ -261,11 +261,11 @@ def test_the_sentence_is_true_of_what_is_kept() -> None:
         SandboxStatus(7, has_network=True).sentence == "The kernel keeps this process from writing files (Landlock 7)."
     )
     assert SandboxStatus(7, has_network=False, exceptions="its own temporary ones").sentence == (
-        "The kernel keeps this process from writing files but its own temporary ones, and from making TCP connections "
-        "(Landlock 7)."
+        "The kernel keeps this process from writing files, but for its own temporary ones, and from making TCP "
+        "connections (Landlock 7)."
     )
     assert SandboxStatus(7, exceptions="its own temporary ones").sentence == (
-        "The kernel keeps this process from writing files but its own temporary ones (Landlock 7)."
+        "The kernel keeps this process from writing files, but for its own temporary ones (Landlock 7)."
     )
     assert SandboxStatus(0, reason="This system has no Landlock:").sentence == (
         "This system has no Landlock: memtui itself opens everything read-only."
@@ -321,12 +321,16 @@ try:
     open(scribe.directory + "-beside", "w")
 except PermissionError:
     print(scribe.directory, scribe.pid, oct(os.stat(scribe.directory).st_mode & 0o777), flush=True)
-scribe.close() if end == "closed" else os.kill(os.getpid(), signal.SIGKILL)
+if end == "closed":
+    scribe.close()
+else:
+    os.kill(os.getpid() if end == "killed" else scribe.pid, signal.SIGKILL if end == "killed" else signal.SIGTERM)
+    os._exit(0)
 """
 
 
 @needs_landlock
-@pytest.mark.parametrize("end", ["closed", "killed"])
+@pytest.mark.parametrize("end", ["closed", "killed", "its helper is"])
 def test_a_directory_of_its_own_can_be_written_to_and_is_removed_however_it_ends(tmp_path: Path, end: str) -> None:
     folder, place = tmp_path / "memories", tmp_path / "elsewhere"
     folder.mkdir()

@@ -232,20 +232,12 @@ class AuditScreen(DiffPaneScreen):
         self._stack_lists(self.app.size, update=False)
         yield self.run.header
         yield self.run.summary
-        with Horizontal(id="narrow"):
-            yield Static("/ ", id="prompt")
-            yield self.lists.filter_input
-            yield self.lists.count
         with Horizontal(id="audit-body"):
             with Container(id="lists"):
                 yield self.lists.findings
                 yield self.lists.changes
             with Container(id="beside"):
                 yield self.detail.page
-                yield self.detail.diff
-                yield self.detail.about
-                yield self.detail.calls_view
-            yield self.detail.rule_page
         yield MessageLine(id="message")
         yield Static(self._format_limits(self.app.size), id="read-only", markup=False)
         yield AuditKeys()
@@ -256,7 +248,17 @@ class AuditScreen(DiffPaneScreen):
         self.detail.show_detail()
         self.lists.focus_list()
         self.run.show_start()
-        self.call_after_refresh(self.run.start_audit)
+        self.call_after_refresh(self._mount_hidden)
+
+    async def _mount_hidden(self) -> None:
+        """Mount what the first frame does not show, and begin."""
+        narrow = Horizontal(Static("/ ", id="prompt"), self.lists.filter_input, self.lists.count, id="narrow")
+        detail, body = self.detail, self.query_one("#audit-body")
+        with self.app.batch_update():
+            await self.mount(narrow, before=body)
+            await self.query_one("#beside").mount(detail.diff, detail.about, detail.calls_view)
+            await body.mount(detail.rule_page)
+        self.run.start_audit()
 
     async def on_unmount(self) -> None:
         if self.run.audit_worker is not None:
