@@ -102,6 +102,7 @@ class BackgroundQuery:
         self._started_at = time.monotonic()
         self._buffer = b""
         self._light: bool | None = None
+        self._is_late = False
         self._waiting = True
         self._enough = threading.Event()
         self._finished = threading.Event()
@@ -123,14 +124,26 @@ class BackgroundQuery:
             self._finished.set()
 
     def read(self) -> None:
-        """Read the answer in a thread."""
+        """Read what has come by now, and all else in a thread."""
+        try:
+            self._read_input(0.0)
+        except OSError:
+            self._waiting = False
         if self._waiting:
             self._thread.start()
+        else:
+            self._finished.set()
 
     def is_light(self) -> bool | None:
         """Whether the background is light; waits up to `LIMIT`, `None` without an answer."""
         self._finished.wait(max(self._started_at + LIMIT - time.monotonic(), 0.0))
+        self._is_late = self._light is None
         return self._light
+
+    @property
+    def late_answer(self) -> bool | None:
+        """Whether the background is light, where that was not known yet when it was asked for."""
+        return self._light if self._is_late else None
 
     def hand_over(self) -> bytes:
         """Stop reading; returns the input read so far, without whole answers."""
@@ -151,16 +164,18 @@ class BackgroundQuery:
     def _run(self) -> None:
         try:
             while self._waiting and not self._enough.is_set():
-                if not select.select([self._read_fd], [], [], 0.02)[0]:
-                    continue
-                data = os.read(self._read_fd, 4_096)
-                if not data:
-                    return
-                self._buffer = self._extract_answers(self._buffer + data)
+                self._read_input(0.02)
         except OSError:
             return
         finally:
             self._finished.set()
+
+    def _read_input(self, seconds: float) -> None:
+        """Read what comes within some seconds, once."""
+        if select.select([self._read_fd], [], [], seconds)[0]:
+            data = os.read(self._read_fd, 4_096)
+            self._waiting = bool(data)
+            self._buffer = self._extract_answers(self._buffer + data)
 
     def _extract_answers(self, data: bytes) -> bytes:
         """The input without whole answers; the last one ends the wait."""

@@ -235,6 +235,8 @@ class TerminalDriver(LinuxDriver):
         waits_for = [self.fileno] if self._waking is None else [self.fileno, self._waking[0]]
         ticks = _TICKS
         typed = question.hand_over() if question is not None else b""
+        if question is not None and question.late_answer is not None:
+            self._app.post_message(BackgroundDetected(question.late_answer))
         while True:
             typed, found = answers.feed(typed)
             for light in filter(lambda light: light is not None, map(parse_background, found)):

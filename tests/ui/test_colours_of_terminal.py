@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import termios
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,6 +17,7 @@ from rich.console import Console
 from memtui.ui.startup import BackgroundQuery, parse_background
 from memtui.ui.terminal import AnswerFilter
 from memtui.ui.theme import choose_theme, has_many_colors
+from tests.conftest import wait_until
 from tests.ui.conftest import Starting, Terminal
 
 WHITE, BLACK = b"\x1b]11;rgb:ffff/ffff/fafa\x1b\\", b"\x1b]11;rgb:1e/1e/1e\x07"
@@ -27,16 +29,19 @@ LIGHT, DARK = b"48;2;251;250;253", b"48;2;20;21;27"
 class Asked:
     """A question to a terminal that a test plays."""
 
-    def __init__(self, typed: bytes = b"") -> None:
+    def __init__(self, typed: bytes = b"", answered: bytes = b"") -> None:
         self.terminal, self.inner = pty.openpty()
         self.before = termios.tcgetattr(self.inner)
         os.write(self.terminal, typed)
         self.question = BackgroundQuery(self.inner, self.inner)
         self.question.ask()
-        self.question.read()
         asked = b""
         while b"\x1b[c" not in asked:
             asked += os.read(self.terminal, 100)
+        os.write(self.terminal, answered)
+        if answered:
+            select.select([self.inner], [], [], 10)
+        self.question.read()
 
     def answer(self, data: bytes) -> None:
         os.write(self.terminal, data)
@@ -47,8 +52,8 @@ def asked() -> Iterator[type[Asked]]:
     made: list[Asked] = []
 
     class Kept(Asked):
-        def __init__(self, typed: bytes = b"") -> None:
-            super().__init__(typed)
+        def __init__(self, typed: bytes = b"", answered: bytes = b"") -> None:
+            super().__init__(typed, answered)
             made.append(self)
 
     yield Kept
@@ -74,6 +79,28 @@ def test_what_is_typed_before_and_meanwhile_is_handed_on_in_order(asked: type[As
     one.answer(b"\x1b[A" + WHITE + b"k\r" + ATTRIBUTES + b"q")
     assert one.question.is_light() is True
     assert one.question.hand_over() == b"jj\x1b[Ak\rq"
+
+
+def test_what_it_answered_before_anybody_reads_is_known_at_once(
+    asked: type[Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.ui.startup.LIMIT", 0.0)
+    one = asked(answered=b"j" + WHITE + ATTRIBUTES + b"k")
+    assert one.question.is_light() is True
+    assert one.question.late_answer is None
+    assert one.question.hand_over() == b"jk"
+
+
+def test_an_answer_after_it_was_asked_for_is_late_and_not_lost(
+    asked: type[Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = asked()
+    with monkeypatch.context() as quick:
+        quick.setattr("memtui.ui.startup.LIMIT", 0.0)
+        assert one.question.is_light() is None
+    one.answer(WHITE + ATTRIBUTES)
+    wait_until(lambda: one.question.late_answer, "the answer")
+    assert one.question.hand_over() == b""
 
 
 def test_a_terminal_that_does_not_answer_is_not_waited_for_long(asked: type[Asked]) -> None:
@@ -225,7 +252,7 @@ PATIENT = (
 """memtui, which waits for the answer of a terminal that a busy machine keeps from answering in time."""
 
 
-def opened(terminal: Starting, tmp_path: Path, *, program: tuple[str, str] = ("-m", "memtui"), **env: str) -> Terminal:
+def opened(terminal: Starting, tmp_path: Path, *, program: tuple[str, ...] = ("-m", "memtui"), **env: str) -> Terminal:
     folder = tmp_path / "memories"
     folder.mkdir()
     for name in ("one.md", "two.md", "three.md"):
@@ -233,14 +260,15 @@ def opened(terminal: Starting, tmp_path: Path, *, program: tuple[str, str] = ("-
     return terminal(*program, folder, env=env)
 
 
+@pytest.mark.parametrize(("verb", "shown"), [((), " note"), (("audit",), "Findings")])
 def test_a_light_terminal_gets_light_colors_and_what_was_typed_ahead_arrives(
-    terminal: Starting, tmp_path: Path
+    terminal: Starting, tmp_path: Path, verb: tuple[str, ...], shown: str
 ) -> None:
-    window = opened(terminal, tmp_path, program=("-c", PATIENT))
+    window = opened(terminal, tmp_path, program=("-c", PATIENT, *verb))
     window.press("jj")  # nothing is on the screen yet
     window.wait_for(lambda: b"\x1b]11;?" in window.raw)
     window.press((WHITE + ATTRIBUTES).decode())
-    window.wait_for(" note")
+    window.wait_for(shown)
     assert LIGHT in window.raw
     assert DARK not in window.raw
     window.press("q")
