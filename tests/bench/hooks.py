@@ -41,7 +41,7 @@ def measure(memories: Memories) -> Iterable[Row]:
     yield compared(
         "hook: a file that is no memory", middle(took["a file that is no memory"]), least, 2.0, name="python"
     )
-    for name in calls:
+    for name in list(calls)[1:]:
         worst = f", 99 % {seconds(nearly_worst(took[name]))}"
         yield within(f"hook: {name}", middle(took[name]), LIMIT, also=worst)
 

@@ -56,7 +56,7 @@ class Terminal:
             stdin=ours,
             stdout=ours,
             stderr=ours,
-            env=_environment(),
+            env=environment(),
             cwd=_REPOSITORY,
             start_new_session=True,
             pass_fds=tuple(keep_open),
@@ -167,7 +167,7 @@ def memtui(folder: Path | str, state: Path, *verb: str) -> list[str]:
     return ["-m", "memtui", *verb, "--state", str(state), str(folder)]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """What the program finds: compiled modules are kept, in a place of the benchmark's own."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {
