@@ -144,10 +144,10 @@ async def test_what_is_called_after_a_refresh_may_find_that_its_widgets_left(tmp
         async with app.run_test() as pilot:
             seeker = SeekingScreen()
             await app.push_screen(seeker)
+            seeker._pruning = closed  # as it is from the moment on that the screen is left
             seeker.call_after_refresh(look_for_a_widget)
-            if closed:
-                seeker.dismiss()
             await until(pilot, lambda: called)
+            seeker._pruning = False
     assert called == ["once"]
 
 
