@@ -2,8 +2,8 @@
 
 import argparse
 import re
+from typing import TYPE_CHECKING
 
-from memtui.agents.origin import LineOrigin, describe_origin, find_origins, group_origins
 from memtui.cli import context, output, times
 from memtui.cli.context import open_memory
 from memtui.cli.options import Options
@@ -19,6 +19,9 @@ from memtui.core.unicode import measure_cells, visible
 from memtui.core.wording import FIRST_SAW
 from memtui.engine import Engine
 from memtui.fs.state import get_state_directory
+
+if TYPE_CHECKING:
+    from memtui.agents.origin import LineOrigin
 
 _CALL_ID = 12
 """Cells of the longest id of a call that is not cut."""
@@ -140,6 +143,8 @@ def add_origin_options(parser: Parser) -> None:
 
 
 def run_origin(options: Options, arguments: argparse.Namespace) -> int:
+    from memtui.agents.origin import find_origins  # noqa: PLC0415 - start-up: blame needs no transcript
+
     folder = context.resolve_folder(options)
     with open_memory(folder, options) as memory:
         place, line = context.parse_memory_path(arguments.path, folder), None
@@ -162,8 +167,10 @@ def run_origin(options: Options, arguments: argparse.Namespace) -> int:
     return ExitCode.OK if all(origin.is_known for origin in origins) else ExitCode.FINDINGS
 
 
-def _print_origins(place: MemoryPath, origins: list[LineOrigin]) -> None:
+def _print_origins(place: MemoryPath, origins: "list[LineOrigin]") -> None:
     """A paragraph for each stretch of lines that came with the same call."""
+    from memtui.agents.origin import describe_origin, group_origins  # noqa: PLC0415 - start-up: as above
+
     is_first = True
     for lines in group_origins(origins):
         if not is_first:
@@ -177,7 +184,7 @@ def _print_origins(place: MemoryPath, origins: list[LineOrigin]) -> None:
             output.print_line(f"  {name:<8}{output.pad_cell(words, 0)}")
 
 
-def _serialize_origin(origin: LineOrigin) -> dict[str, object]:
+def _serialize_origin(origin: "LineOrigin") -> dict[str, object]:
     event = origin.event
     agent = event.actor if event is not None and isinstance(event.actor, Agent) else None
     return {
