@@ -194,11 +194,12 @@ class MessageLine(Widget):
     hint: reactive[str] = reactive("")
 
     _held_until = 0.0
-    _waiting: tuple[str, str, bool] | None = None
+    _waiting: tuple[str, str, bool, bool] | None = None
 
     def show_message(
-        self, text: str, *, hint: str = "", warning: bool = False, is_news: bool = False, held: float = HELD_SECONDS
-    ) -> None:
+        self, text: str, *, hint: str = "", warning: bool = False, is_news: bool = False, is_offer: bool = False,
+        held: float = HELD_SECONDS,
+    ) -> None:  # fmt: skip
         """Show a sentence until the next one.
 
         Args:
@@ -206,15 +207,17 @@ class MessageLine(Widget):
             hint: Keys that go with it; left out where there is no room.
             warning: Whether it is one.
             is_news: Whether the person did not ask for it: it waits until an answer has been read.
+            is_offer: Whether it is news that the person may want to act on: other news does not take its place.
             held: Seconds for which no news takes its place.
         """
         now = time.monotonic()
         if is_news and now < self._held_until:
             if self._waiting is None:
                 self.set_timer(self._held_until - now, self._show_pending)
-            self._waiting = text, hint, warning
+            if is_offer or self._waiting is None or not self._waiting[-1]:
+                self._waiting = text, hint, warning, is_offer
             return
-        if not is_news:
+        if is_offer or not is_news:
             self._held_until, self._waiting = now + held, None
         grows = warning or self.has_class("-warning")
         self.set_class(warning, "-warning")
@@ -225,8 +228,8 @@ class MessageLine(Widget):
     def _show_pending(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
-            text, hint, warning = waiting
-            self.show_message(text, hint=hint, warning=warning, is_news=True)
+            text, hint, warning, is_offer = waiting
+            self.show_message(text, hint=hint, warning=warning, is_news=True, is_offer=is_offer)
 
     def render(self) -> RenderResult:
         """The sentence, cut to the line where it is no warning."""

@@ -6,6 +6,7 @@ from textual.app import App, ComposeResult
 
 from memtui.ui import frame
 from memtui.ui.frame import MessageLine
+from tests.ui.conftest import until
 
 
 class Alone(App[None]):
@@ -31,6 +32,22 @@ async def test_news_wait_for_an_answer_and_the_newest_is_shown_then() -> None:
         assert line.has_class("-warning")
         line.show_message("another answer")
         assert line.text == "another answer"
+
+
+async def test_other_news_takes_the_place_of_an_offer_neither_before_it_is_shown_nor_before_it_is_read() -> None:
+    app = Alone()
+    async with app.run_test() as pilot:
+        line = app.query_one(MessageLine)
+        line.show_message("an answer")
+        line.show_message("old news", is_news=True)
+        line.show_message("an offer", hint=":take takes it.", is_news=True, is_offer=True)
+        line.show_message("its reason", is_news=True)
+        assert line.text == "an answer"
+        await until(pilot, lambda: line.text != "an answer")
+        assert (line.text, line.hint) == ("an offer", ":take takes it.")
+        line.show_message("more news", is_news=True)
+        assert line.text == "an offer"
+        await until(pilot, lambda: line.text == "more news")
 
 
 async def test_a_long_sentence_on_what_went_wrong_is_shown_to_its_end_and_a_long_answer_keeps_to_its_line() -> None:

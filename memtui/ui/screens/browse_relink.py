@@ -56,7 +56,7 @@ class RelinkController(FolderController):
     @on(_LinksBroken)
     def _offer(self, message: _LinksBroken) -> None:
         self._broken = message.event
-        self.message.show_message(message.words, hint=":relink rewrites them.", is_news=True)
+        self.message.show_message(message.words, hint=":relink rewrites them.", is_news=True, is_offer=True)
 
     @controller_work()
     async def action_relink(self) -> None:
