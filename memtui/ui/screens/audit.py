@@ -238,6 +238,7 @@ class AuditScreen(DiffPaneScreen):
                 yield self.lists.changes
             with Container(id="beside"):
                 yield self.detail.page
+                yield self.detail.diff
         yield MessageLine(id="message")
         yield Static(self._format_limits(self.app.size), id="read-only", markup=False)
         yield AuditKeys()
@@ -256,7 +257,7 @@ class AuditScreen(DiffPaneScreen):
         detail, body = self.detail, self.query_one("#audit-body")
         with self.app.batch_update():
             await self.mount(narrow, before=body)
-            await self.query_one("#beside").mount(detail.diff, detail.about, detail.calls_view)
+            await self.query_one("#beside").mount(detail.about, detail.calls_view)
             await body.mount(detail.rule_page)
         self.run.start_audit()
 

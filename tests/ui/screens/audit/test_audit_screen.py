@@ -19,6 +19,7 @@ from memtui.ui.screens.audit import AuditScreen
 from memtui.ui.screens.audit_messages import FolderChanged
 from memtui.ui.screens.dialogs import LinesScreen
 from tests.audit.report.samples import one_cause
+from tests.ui.declared import declared
 from tests.ui.screens.audit.conftest import Audited, Auditing
 from tests.ui.screens.audit.made import (
     AT_US,
@@ -616,3 +617,20 @@ async def test_the_count_of_what_is_reviewed_is_told_anew_after_a_look_that_was_
         app.screen.run.rerun_audit(keep_words=True)
         await app.wait_for(lambda: app.screen.lists.audit is not first, "another look")
         assert "of 1 changed files" in app.message
+
+
+async def test_no_key_comes_too_early_for_what_is_mounted_behind_the_first_frame(
+    audited: Auditing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def mount_nothing(_: AuditScreen) -> None:
+        return
+
+    monkeypatch.setattr(AuditScreen, "_mount_hidden", mount_nothing)
+    keys = [key for each in declared(AuditScreen) if each.id != "audit.leave" for key in each.key.split(",")]
+    async with audited(ready=False) as app:
+        for key in keys:
+            if not key.startswith("colon_"):
+                await app.press(key)
+                await app.press("escape")
+                assert app.app.screen is app.screen, key
+        assert not app.screen.query("#narrow")
