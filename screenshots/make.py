@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -473,6 +474,7 @@ async def settled(pilot: Pilot[int]) -> None:
         nonlocal before, same
         for box in pilot.app.screen.query("Input, TextArea"):
             box.cursor_blink = False  # type: ignore[attr-defined]
+        visible_screen_stack.set(pilot.app._background_screens)  # or rows are kept without what is below them
         now = pilot.app.screen._compositor.render_strips()
         reading = sum(
             isinstance(worker.node, FolderPickerScreen) and worker._thread_worker and not worker.is_finished

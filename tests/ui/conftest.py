@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import pytest
 from rich.cells import cell_len
 from textual import on
+from textual._context import visible_screen_stack
 from textual.app import App, ComposeResult
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
@@ -258,6 +259,7 @@ class Opened(ScreenDriver):
 
 def screen_text(app: App[Any]) -> str:
     """What is drawn on the topmost screen, line by line."""
+    visible_screen_stack.set(app._background_screens)  # or rows are kept without what is below them
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
