@@ -176,14 +176,15 @@ def test_an_exception_while_things_are_done_together_is_raised_and_what_was_done
 
 @pytest.fixture
 def synced(folder_world: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The directories that were synced, in order."""
+    """The directories of the folder that were synced, in order; not those of what another test left behind."""
+    place = os.path.realpath(folder_world.folder)
     folder_world.main.store.is_synced = True  # and opened before anybody counts
     seen: list[tuple[int, int]] = []
     fsync = os.fsync
 
     def noted(fd: int) -> None:
         looked = os.fstat(fd)
-        if stat.S_ISDIR(looked.st_mode):
+        if stat.S_ISDIR(looked.st_mode) and os.readlink(f"/proc/self/fd/{fd}").startswith(place):
             seen.append((looked.st_dev, looked.st_ino))
         fsync(fd)
 
