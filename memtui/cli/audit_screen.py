@@ -99,11 +99,10 @@ def audit_on_screen(
     cache = directory / fs_state.CLEAN_NOTES if keeps and journal is None else None
     look = partial(_observe, path, options.state, journal, loaded)
     is_remote = path.startswith(NO_FOLDER) or journal is not None  # is connected to, or refused, before
-    asker = OpinionProcess(path, model=chat.model or None, provider=chat.provider, keeps=keeps)
-    writer = WriteHelper(ExportWriter(path, directory), kept=[cache] if cache is not None else [], has_directory=True)
+    kept = [cache] if cache is not None else []
     with (
-        asker,
-        writer as scribe,
+        OpinionProcess(path, model=chat.model or None, provider=chat.provider, keeps=keeps) as asker,
+        WriteHelper(ExportWriter(path, directory), kept=kept, has_directory=True) as scribe,
         look() if is_remote else contextlib.nullcontext() as first,
         detect_terminal_background(loaded, reads=False),
     ):
